@@ -45,6 +45,8 @@ class JobTest {
           "/edges",
           "/edges?limit=3&offset=2&format=csv",
           "/graph?from=500&to=700",
+          "/stacks",
+          "/stacks?apart=task&limit=5&format=text",
           "/calls/open",
           "/sessions",
           "/completeness",

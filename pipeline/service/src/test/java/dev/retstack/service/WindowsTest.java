@@ -14,6 +14,8 @@ import dev.retstack.graph.report.AnomalySum;
 import dev.retstack.graph.report.CallTree;
 import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.report.TaskChoice;
+import dev.retstack.graph.stacks.StackNode;
+import dev.retstack.graph.stacks.StackReport;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.CoreEnd;
@@ -40,7 +42,9 @@ import dev.retstack.service.support.Waits;
 import dev.retstack.service.table.Document;
 import dev.retstack.service.table.Format;
 import dev.retstack.service.view.AnomaliesView;
+import dev.retstack.service.view.Coverage;
 import dev.retstack.service.view.ReportView;
+import dev.retstack.service.view.StacksView;
 import dev.retstack.service.view.TimelineView;
 import java.io.IOException;
 import java.net.http.HttpResponse;
@@ -182,6 +186,18 @@ class WindowsTest {
         List.of("unit", "records", "lost", "resultHash", "functions", "edges", "stats")) {
       assertThat(report.path(field)).as(what + " " + field).isEqualTo(expected.path(field));
     }
+    StackReport stacks =
+        StackReport.of(
+            ReportBuilder.of(counted).cores(one -> one.key().core().equals(core)),
+            TaskChoice.ALL,
+            StackNode.Apart.NONE);
+    assertThat(JSON.readTree(ok(ask, "/stacks?" + query)).path("stacks"))
+        .as(what)
+        .isEqualTo(
+            JSON.readTree(
+                    StacksView.of(stacks, StacksView.NODES, new Coverage(List.of(), 0))
+                        .as(Format.JSON))
+                .path("stacks"));
     AnomalySum.Query all =
         new AnomalySum.Query("", "", new TaskChoice(""), Severity.INFO, true, false);
     String anomalies = AnomaliesView.of(ReportBuilder.of(counted).anomalies(all)).as(Format.JSON);

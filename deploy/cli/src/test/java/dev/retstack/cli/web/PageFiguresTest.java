@@ -84,6 +84,8 @@ class PageFiguresTest {
       browser.turnTo(server.uri());
       measure("a trace, one core", "/?page=timeline&core=" + IMAGE + "-0");
       measure("a trace, eight cores", "/?page=timeline");
+      flame("all of a trace", "/?page=flame");
+      flame("one core of it", "/?page=flame&core=" + IMAGE + "-0");
     }
   }
 
@@ -204,6 +206,33 @@ class PageFiguresTest {
         what, picture, browser.heap() / 1e6, browser.script(Browser.STEPS));
     assertThat(browser.number("return performance.getEntriesByName('step').length"))
         .isGreaterThanOrEqualTo(4L * STEPS);
+  }
+
+  /** Tells how long it takes until the icicle is drawn, and what the server does for it. */
+  private void flame(String what, String address) throws InterruptedException {
+    long start = System.nanoTime();
+    double processors =
+        processors(
+            () -> {
+              browser.go(address);
+              browser.until(
+                  "it is drawn",
+                  () ->
+                      browser.number(
+                              "return Number(document.querySelector('.stage canvas')"
+                                  + "?.dataset.boxes ?? 0)")
+                          > 1);
+            });
+    double seconds = (System.nanoTime() - start) / 1e9;
+    long bytes =
+        browser.number(
+            "return Math.max(...performance.getEntriesByType('resource')"
+                + ".filter((one) => one.name.includes('/stacks'))"
+                + ".map((one) => one.decodedBodySize))");
+    System.out.printf(
+        "pages: flame of %s: %.1f s, %.1f s of processors, %,d bytes, heap %.1f MB%n",
+        what, seconds, processors * seconds, bytes, browser.heap() / 1e6);
+    assertThat(bytes).isBetween(1L, 1_000_000L);
   }
 
   private long[] sight() {

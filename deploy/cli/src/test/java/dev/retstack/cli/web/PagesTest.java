@@ -41,6 +41,7 @@ import java.util.Comparator;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -87,6 +88,11 @@ class PagesTest {
   private static final String HUGE = EVIL + "m".repeat(Chunks.TEXT_MAX - EVIL.length());
 
   /** What the pages show: the same cores, from one and from the other. */
+  /** Bytes of the largest answer about stacks. */
+  private static final String BYTES =
+      "return Math.max(...performance.getEntriesByType('resource')"
+          + ".filter((one) => one.name.includes('/stacks')).map((one) => one.encodedBodySize))";
+
   enum Source {
     JOB,
     TRACE
@@ -695,14 +701,11 @@ class PagesTest {
         .contains(grouped(report.path("records")) + " records", cores.size() + " cores");
     browser.screenshot("trace-fleet");
     browser.go("/?page=flame&core=" + LONG);
-    long outer = 0;
-    for (JsonNode tree : JSON.readTree(said("graph", "--core", LONG, "--format", "json"))) {
-      outer += tree.path("calls").size();
-    }
     browser.until("it is drawn", () -> boxes() > 100);
-    assertThat(browser.text("#status")).startsWith("%,d outer call".formatted(outer));
+    assertThat(browser.text("#status"))
+        .startsWith("%,d calls".formatted(calls(report(LONG, 0, Long.MAX_VALUE))));
     browser.screenshot("trace-flame");
-    theFlameOfAllSaysWhatItLeavesOut();
+    theFlameOfAllIsTheReport();
     theSandwichHasTheEdgesOfTheReport("sort_partition");
     browser.go("/?page=compare&core=zoo-x86_64-fentry-0&core2=zoo-x86_64-fentry-1");
     assertThat(browser.text("#status")).startsWith("0 of ");
@@ -785,43 +788,66 @@ class PagesTest {
     return browser.rows(table, at + 1).stream().map(row -> row.get(at)).toList();
   }
 
-  private void theFlameOfAllSaysWhatItLeavesOut() throws Exception {
-    JsonNode trees;
-    try (HttpClient client = HttpClient.newHttpClient()) {
-      trees = JSON.readTree(get(client, "/graph?limit=1000").body());
-    }
-    long left = 0;
-    long ofLong = 0;
-    for (JsonNode tree : trees) {
-      left += tree.path("notKept").asLong();
-      if (tree.path("core").asText().equals(LONG)) {
-        ofLong += tree.path("notKept").asLong() + calls(tree);
+  private void theFlameOfAllIsTheReport() throws Exception {
+    stacksAreTheReport("", JSON.readTree(said("report", "--format", "json")));
+    JsonNode ofLong = report(LONG, 0, Long.MAX_VALUE);
+    stacksAreTheReport("&core=" + LONG, ofLong);
+    long last = 0;
+    for (JsonNode tree : JSON.readTree(said("graph", "--core", LONG, "--format", "json"))) {
+      for (JsonNode call : tree.path("calls")) {
+        last = Math.max(last, call.path("exit").asLong());
       }
     }
-    for (JsonNode row : report(LONG, 0, Long.MAX_VALUE).path("functions")) {
-      ofLong -= row.path("calls").asLong();
-    }
-    assertThat(ofLong).as("calls of the report that are neither shown nor left out").isZero();
-    assertThat(left).isPositive();
+    assertThat(last).isPositive();
+    stacksAreTheReport(
+        "&core=%s&from=%d&to=%d".formatted(LONG, last / 3, last / 2),
+        report(LONG, last / 3, last / 2));
     browser.go("/?page=flame");
-    browser.until("it says so", () -> browser.text(".bar .left").contains("left out"));
-    assertThat(browser.text(".bar .left"))
-        .startsWith("The first ")
-        .contains("%,d later ones are left out: choose a core".formatted(left));
-    browser.go("/?page=flame&core=" + LONG);
-    assertThat(browser.text(".bar .left")).as("it is read again, whole").isEmpty();
+    browser.until("it is drawn", () -> boxes() > 100);
+    browser.script("document.querySelector('.stage canvas').focus()");
+    browser.press(Keys.ARROW_DOWN);
+    browser.until("the greatest is chosen", () -> browser.text("#status").contains(" of all"));
+    assertThat(browser.text(".bar .left")).as("all calls are shown").doesNotContain("later");
+    browser.go("/?page=flame&apart=task");
+    browser.until("it is drawn apart", () -> boxes() > 100);
+    assertThat(browser.number(BYTES)).as("bytes of the answer").isLessThan(1_000_000);
   }
 
-  private static long calls(JsonNode tree) {
-    long calls = 0;
-    Deque<JsonNode> todo = new ArrayDeque<>(List.of(tree.path("calls")));
-    while (!todo.isEmpty()) {
-      for (JsonNode call : todo.remove()) {
-        calls += call.has("kind") ? 0 : 1;
-        todo.add(call.path("children"));
-      }
+  /** Calls and self time of each function are those of the report, whatever its callers are. */
+  private void stacksAreTheReport(String of, JsonNode report) throws Exception {
+    JsonNode all;
+    try (HttpClient client = HttpClient.newHttpClient()) {
+      all = JSON.readTree(get(client, "/stacks?limit=1000000" + of).body());
     }
-    return calls;
+    JsonNode rows = all.path("stacks");
+    Map<String, List<Long>> stacks = new TreeMap<>();
+    for (int i = 1; i < rows.path("count").asInt(); i++) {
+      JsonNode name = rows.path("texts").path(rows.path("words").path("function").path(i).asInt());
+      long calls = rows.path("numbers").path("calls").path(i).asLong();
+      long self = rows.path("numbers").path("self").path(i).asLong();
+      stacks.merge(name.asText(), List.of(calls, self), PagesTest::plus);
+    }
+    Map<String, List<Long>> functions = new TreeMap<>();
+    for (JsonNode row : report.path("functions")) {
+      functions.merge(
+          row.path("name").asText(),
+          List.of(row.path("calls").asLong(), row.path("self").asLong()),
+          PagesTest::plus);
+    }
+    assertThat(stacks).as("stacks %s", of).containsAllEntriesOf(functions);
+    assertThat(all.path("notKept").asLong()).isZero();
+  }
+
+  private static List<Long> plus(List<Long> a, List<Long> b) {
+    return List.of(a.get(0) + b.get(0), a.get(1) + b.get(1));
+  }
+
+  private static long calls(JsonNode report) {
+    return report
+        .path("functions")
+        .valueStream()
+        .mapToLong(row -> row.path("calls").asLong())
+        .sum();
   }
 
   private void theSandwichHasTheEdgesOfTheReport(String function) throws IOException {

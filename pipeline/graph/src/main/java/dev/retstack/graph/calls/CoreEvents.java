@@ -12,6 +12,7 @@ import it.unimi.dsi.fastutil.longs.LongList;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
+import java.util.function.IntUnaryOperator;
 
 /**
  * What happened on a core besides calls with a frame: functions whose return was not seen, system
@@ -164,6 +165,11 @@ public final class CoreEvents {
     systemCalls.merge(segment.systemCalls);
     lastRow = segment.lastRow < 0 ? CallTreeLog.NONE : stack.frames.row(segment.lastRow);
     lastEnded = segment.lastEnded && lastRow >= 0;
+  }
+
+  /** Rows of the call tree have other numbers now. */
+  void renumber(IntUnaryOperator numbers) {
+    lastRow = numbers.applyAsInt(lastRow);
   }
 
   /** Functions called of which the return was not seen. */

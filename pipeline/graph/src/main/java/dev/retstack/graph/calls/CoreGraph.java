@@ -30,6 +30,8 @@ import dev.retstack.graph.totals.OpenCounts;
 import dev.retstack.graph.totals.TimeRules;
 import dev.retstack.graph.tree.CallTreeLog;
 import dev.retstack.graph.tree.Ending;
+import dev.retstack.graph.tree.StackFold;
+import dev.retstack.graph.tree.Stacks;
 import dev.retstack.graph.tree.TreeKind;
 import dev.retstack.schema.record.RecordBatch;
 import it.unimi.dsi.fastutil.ints.Int2ObjectMap;
@@ -38,9 +40,11 @@ import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.BitSet;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.BiFunction;
+import java.util.function.IntUnaryOperator;
 
 /**
  * All that is known of one core: its reconstruction, and what its calls add up to. The totals go to
@@ -60,7 +64,7 @@ public final class CoreGraph extends KnownCore {
   private static final int LOGS_ROOM = 256;
 
   /** What a core takes of which nothing was seen but that it is there. */
-  private static final int BYTES = 4_810;
+  private static final int BYTES = 4_818;
 
   private final CoreReconstructor reconstructor;
   private final CallTreeLog tree;
@@ -73,6 +77,10 @@ public final class CoreGraph extends KnownCore {
   private final TimeRules rules;
   private final Optional<ContextProfiles> byTask;
   private final CallAccounts accounts;
+
+  /** Null where the tree keeps its rows. */
+  private final StackFold fold;
+
   private long digest;
 
   /** Switches and interrupts in the digest, since the core is in memory. */
@@ -116,6 +124,7 @@ public final class CoreGraph extends KnownCore {
     this.losses = new LossLog(account);
     this.interrupts = new InterruptTotals(account);
     this.tree = new CallTreeLog(limits.treeCallsPerCore(), account);
+    this.fold = limits.stacks() > 0 ? new StackFold(tree, limits.stacks()) : null;
     this.other = new CoreEvents(tree, account);
     this.anomalies = new AnomalyLog(limits.anomaliesPerKind(), account);
     this.byTask = byTask ? Optional.of(new ContextProfiles(key, limits)) : Optional.empty();
@@ -137,6 +146,9 @@ public final class CoreGraph extends KnownCore {
       boolean taken = reconstructor.apply(meta, batch);
       accounts.rest();
       stats.add(Stat.STATE_FULL, account().refused() + profile().account().refused());
+      if (fold != null && fold.isDue()) {
+        foldRows();
+      }
       tree.sealWhereBounded();
       settle();
       return taken;
@@ -144,6 +156,58 @@ public final class CoreGraph extends KnownCore {
       // an OutOfMemoryError is no chunk's own doing, and ends the process
       throw BrokenCoreException.of(key(), meta.sequence(), e);
     }
+  }
+
+  private void foldRows() {
+    BitSet held = new BitSet();
+    BitSet unplaced = new BitSet();
+    renumber(row -> mark(row, held), row -> mark(row, unplaced));
+    int[] numbers = fold.fold(held, unplaced);
+    IntUnaryOperator number = row -> row < 0 ? row : numbers[row];
+    renumber(number, number);
+  }
+
+  private static int mark(int row, BitSet in) {
+    if (row >= 0) {
+      in.set(row);
+    }
+    return row;
+  }
+
+  private void renumber(IntUnaryOperator numbers, IntUnaryOperator ofWaiting) {
+    for (TracedTask task : reconstructor.tasks()) {
+      for (ShadowStack stack : task.stacks) {
+        stack.renumber(numbers, ofWaiting);
+      }
+    }
+    other.renumber(numbers);
+  }
+
+  /**
+   * What its calls add up to by their stacks: of all of them with {@link GraphLimits#withStacks},
+   * else of those that its tree keeps. Calls that are open count as if they ended now.
+   *
+   * @param nodes that are told apart, where the limits do not say it
+   */
+  public Stacks stacks(int nodes) {
+    long now = reconstructor.time();
+    Int2ObjectMap<OpenRow> open = openRows();
+    StackFold all = fold == null ? new StackFold(tree, nodes) : fold;
+    return all.stacks(
+        new StackFold.Ends() {
+          @Override
+          public long ran(int row) {
+            OpenRow call = open.getOrDefault(row, OpenRow.UNKNOWN);
+            return isCut(row)
+                ? call.lostSince() - tree.enter(row)
+                : now - tree.enter(row) - call.notRun();
+          }
+
+          @Override
+          public boolean isCut(int row) {
+            return open.getOrDefault(row, OpenRow.UNKNOWN).lostSince() >= 0;
+          }
+        });
   }
 
   /** Gives back what it was promised and will not need. */
@@ -410,7 +474,7 @@ public final class CoreGraph extends KnownCore {
 
   /** A core goes to rest, and is not used after this; empty where it has to stay. */
   public Optional<RestingCore> rest() {
-    if (byTask.isPresent() || account().used() >= tooLarge) {
+    if (byTask.isPresent() || fold != null || account().used() >= tooLarge) {
       return Optional.empty();
     }
     ByteOutput frames = new ByteOutput(FRAMES_ROOM);

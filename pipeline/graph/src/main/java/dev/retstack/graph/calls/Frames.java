@@ -7,6 +7,7 @@ import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
 import java.util.Arrays;
+import java.util.function.IntUnaryOperator;
 
 /**
  * The frames of one shadow stack whose entries were seen, outermost first: what a record said, and
@@ -258,6 +259,13 @@ final class Frames {
   /** Its row of the call tree, or {@link CallTreeLog#NONE}. */
   int row(int slot) {
     return (int) get(slot, LEVEL_ROW);
+  }
+
+  /** Its rows of the call tree have other numbers now. */
+  void renumber(IntUnaryOperator numbers) {
+    for (int slot = 0; slot < size; slot++) {
+      rows[(slot << SHIFT) + LEVEL_ROW] = both(level(slot), numbers.applyAsInt(row(slot)));
+    }
   }
 
   /** selfPc of the function that called it, 0 where unknown. */

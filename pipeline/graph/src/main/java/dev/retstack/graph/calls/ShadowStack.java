@@ -19,6 +19,7 @@ import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
 import java.util.Arrays;
+import java.util.function.IntUnaryOperator;
 
 /**
  * The one shadow stack of the pipeline. It turns the records of a task, or of an interrupt on top
@@ -998,6 +999,18 @@ final class ShadowStack {
   /** The stack's own time from its beginning to this time of the core: it runs now. */
   long ran(long now) {
     return clock.ran(now) - since;
+  }
+
+  /**
+   * Its rows of the call tree have other numbers now.
+   *
+   * @param ofWaiting numbers of rows of which it is not known yet in which call they stand
+   */
+  void renumber(IntUnaryOperator numbers, IntUnaryOperator ofWaiting) {
+    frames.renumber(numbers);
+    losses.renumber(numbers, ofWaiting);
+    systemCall.row = numbers.applyAsInt(systemCall.row);
+    switchRow = numbers.applyAsInt(switchRow);
   }
 
   /** Adds its open calls by their rows, as they stand now. */

@@ -11,6 +11,7 @@ import it.unimi.dsi.fastutil.longs.LongArrayList;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
+import java.util.function.IntUnaryOperator;
 
 /**
  * What losses leave unknown of one shadow stack; README.md has the proof. A loss is
@@ -253,6 +254,17 @@ final class StackLosses {
 
   private int hole() {
     return rows.isEmpty() ? base : rows.topInt();
+  }
+
+  /**
+   * Its rows of the call tree have other numbers now.
+   *
+   * @param ofWaiting numbers of rows of which it is not known yet in which call they stand
+   */
+  void renumber(IntUnaryOperator numbers, IntUnaryOperator ofWaiting) {
+    rows.replaceAll(numbers::applyAsInt);
+    waiting.replaceAll(ofWaiting::applyAsInt);
+    base = numbers.applyAsInt(base);
   }
 
   /** For another stack: nothing is missing. */

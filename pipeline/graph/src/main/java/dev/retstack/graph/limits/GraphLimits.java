@@ -12,6 +12,7 @@ package dev.retstack.graph.limits;
  * @param cores cores in one state
  * @param tasks tasks of one core, those included that are over; twice as many stacks
  * @param late chunks held behind gaps
+ * @param stacks nodes of the stacks by which the calls of a core add up; 0 = that is not asked for
  */
 public record GraphLimits(
     int maxDepth,
@@ -21,11 +22,12 @@ public record GraphLimits(
     int edges,
     int cores,
     int tasks,
-    LateLimits late) {
+    LateLimits late,
+    int stacks) {
 
   /** What a trace of a sane program does not reach. */
   public static final GraphLimits DEFAULT =
-      new GraphLimits(65_536, 100_000, 100, 1 << 18, 1 << 20, 100_000, 4096, LateLimits.DEFAULT);
+      new GraphLimits(65_536, 100_000, 100, 1 << 18, 1 << 20, 100_000, 4096, LateLimits.DEFAULT, 0);
 
   /** The same, to be changed. */
   public Builder but() {
@@ -42,6 +44,14 @@ public record GraphLimits(
     return but().late(held).build();
   }
 
+  /**
+   * The same limits for a state whose calls add up by their stacks: all of them pass through its
+   * call trees. That is several times as much work.
+   */
+  public GraphLimits withStacks(int nodes) {
+    return but().treeCallsPerCore(Integer.MAX_VALUE).stacks(nodes).build();
+  }
+
   /** Changes single limits. */
   public static final class Builder {
     private int maxDepth;
@@ -52,6 +62,7 @@ public record GraphLimits(
     private int cores;
     private int tasks;
     private LateLimits late;
+    private int stacks;
 
     private Builder(GraphLimits from) {
       maxDepth = from.maxDepth;
@@ -62,6 +73,7 @@ public record GraphLimits(
       cores = from.cores;
       tasks = from.tasks;
       late = from.late;
+      stacks = from.stacks;
     }
 
     /** Other frames of one ret_stack. */
@@ -112,10 +124,24 @@ public record GraphLimits(
       return this;
     }
 
+    /** Other nodes of stacks. */
+    public Builder stacks(int limit) {
+      stacks = limit;
+      return this;
+    }
+
     /** The limits as changed. */
     public GraphLimits build() {
       return new GraphLimits(
-          maxDepth, treeCallsPerCore, anomaliesPerKind, functions, edges, cores, tasks, late);
+          maxDepth,
+          treeCallsPerCore,
+          anomaliesPerKind,
+          functions,
+          edges,
+          cores,
+          tasks,
+          late,
+          stacks);
     }
   }
 }

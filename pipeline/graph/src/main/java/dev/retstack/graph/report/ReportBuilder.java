@@ -147,7 +147,7 @@ public final class ReportBuilder {
   }
 
   /** These cores by their keys, each of which is read when it is its turn. */
-  private Iterable<CoreGraph> cores(Predicate<CoreSummary> wanted) {
+  public Iterable<CoreGraph> cores(Predicate<CoreSummary> wanted) {
     List<Place> places = new ArrayList<>();
     for (GraphState state : states) {
       state.summaries().stream().filter(wanted).forEach(core -> places.add(new Place(core, state)));

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 
 /** Adds up the system calls of cores by ISA, because each ISA has its own numbers. */
-final class SystemCallRows {
+public final class SystemCallRows {
   private static final Comparator<SystemCallRow> ORDER =
       Comparator.comparingLong(SystemCallRow::calls)
           .reversed()
@@ -32,7 +32,7 @@ final class SystemCallRows {
   }
 
   /** Name of a system call by its number. */
-  static String name(String table, long number) {
+  public static String name(String table, long number) {
     return number == SystemCallTotals.OTHERS
         ? "others"
         : SystemCallNames.of(table).name(number).orElseGet(() -> String.valueOf(number));

@@ -123,7 +123,13 @@ public final class CallTreeLog {
     return packed != null;
   }
 
-  private TreeColumns columns() {
+  /** Takes all rows out but those that get a new number. */
+  void keepOnly(int[] numbers, int left) {
+    columns().keepOnly(numbers, left);
+    size = left;
+  }
+
+  TreeColumns columns() {
     if (packed != null) {
       try {
         account.give(packedBytes);

@@ -11,6 +11,7 @@ import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
 import java.util.Arrays;
+import java.util.List;
 
 /** The rows of a {@link CallTreeLog} as primitive columns. */
 final class TreeColumns {
@@ -112,6 +113,57 @@ final class TreeColumns {
 
   private static long entry(int entries) {
     return StateBudget.hashed(entries + 1, ENTRY_BYTES) - StateBudget.hashed(entries, ENTRY_BYTES);
+  }
+
+  /**
+   * Takes all rows out but those that get a new number.
+   *
+   * @param numbers by row, in the same order; negative for those that go
+   * @param left so many stay
+   */
+  void keepOnly(int[] numbers, int left) {
+    for (int row = 0; row < numbers.length; row++) {
+      int to = numbers[row];
+      if (to >= 0) {
+        int parent = parents.getInt(row);
+        selfPcs.set(to, selfPcs.getLong(row));
+        parents.set(to, parent < 0 ? parent : numbers[parent]);
+        enters.set(to, enters.getLong(row));
+        exits.set(to, exits.getLong(row));
+        endings.set(to, endings.getByte(row));
+      }
+    }
+    selfPcs.size(left);
+    parents.size(left);
+    enters.size(left);
+    exits.size(left);
+    endings.size(left);
+    for (Int2LongOpenHashMap beside : List.of(deadBy, tasks, notRun, leftOut)) {
+      Int2LongOpenHashMap all = beside.clone();
+      beside.clear();
+      all.forEach(
+          (row, value) -> {
+            if (numbers[row] >= 0) {
+              beside.put(numbers[row], value);
+            }
+          });
+      give(all.size(), beside.size());
+    }
+    Int2IntOpenHashMap named = instances.clone();
+    instances.clear();
+    named.forEach(
+        (row, instance) -> {
+          if (numbers[row] >= 0) {
+            instances.put(numbers[row], instance);
+          }
+        });
+    give(named.size(), instances.size());
+    arguments.keepOnly(numbers);
+    results.keepOnly(numbers);
+  }
+
+  private void give(int entries, int left) {
+    charge(StateBudget.hashed(left, ENTRY_BYTES) - StateBudget.hashed(entries, ENTRY_BYTES));
   }
 
   /** It is not used any more: gives back what it took. */

@@ -123,6 +123,25 @@ public final class ValueLog {
     return only;
   }
 
+  /** Takes the values of all rows out but those that get a new number. */
+  void keepOnly(int[] numbers) {
+    if (rows.isEmpty()) {
+      return;
+    }
+    final long before = bytes();
+    Int2ObjectOpenHashMap<RecordedValues> all = rows.clone();
+    rows.clear();
+    size = 0;
+    all.forEach(
+        (row, values) -> {
+          if (numbers[row] >= 0) {
+            rows.put(numbers[row], values);
+            size += values.values().size();
+          }
+        });
+    account.give(before - bytes());
+  }
+
   /** Whether no other rows than these, ascending, have values. */
   boolean isOf(int[] of) {
     return rows.keySet().intStream().allMatch(row -> Arrays.binarySearch(of, row) >= 0);

@@ -5,6 +5,7 @@ import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
+import dev.retstack.graph.stacks.StackNode;
 import dev.retstack.graph.symbol.SourceLine;
 import dev.retstack.graph.tree.Ending;
 import dev.retstack.graph.tree.TreeKind;
@@ -28,7 +29,7 @@ public final class PerfettoExport {
   private static final int SLICE_BEGIN = PerfettoFields.TYPE_SLICE_BEGIN;
 
   /** Name of the time after a loss in which unknown calls ran. */
-  static final String UNKNOWN = "[unknown]";
+  static final String UNKNOWN = StackNode.UNKNOWN;
 
   /** Name of the time for which a task was switched out. */
   private static final String AWAY = "[switched out]";

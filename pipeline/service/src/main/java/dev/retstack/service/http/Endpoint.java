@@ -1,5 +1,6 @@
 package dev.retstack.service.http;
 
+import static dev.retstack.service.http.Parameter.APART;
 import static dev.retstack.service.http.Parameter.ARGUMENTS;
 import static dev.retstack.service.http.Parameter.AS;
 import static dev.retstack.service.http.Parameter.AT;
@@ -14,6 +15,7 @@ import static dev.retstack.service.http.Parameter.KIND;
 import static dev.retstack.service.http.Parameter.LAST;
 import static dev.retstack.service.http.Parameter.LIMIT;
 import static dev.retstack.service.http.Parameter.LINES;
+import static dev.retstack.service.http.Parameter.NODES;
 import static dev.retstack.service.http.Parameter.OFFSET;
 import static dev.retstack.service.http.Parameter.ROWS;
 import static dev.retstack.service.http.Parameter.SESSION;
@@ -98,6 +100,22 @@ public enum Endpoint {
       WINDOW,
       LIMIT,
       OFFSET),
+  STACKS(
+      "/stacks",
+      "What calls add up to by the stack in which they ran: a node for each function in each stack of"
+          + " callers, as columns; of a core or a time, if one is given",
+      "{unit,calls,total,nodes,nodesLeftOut,notKept,stacks,partitions,parts}",
+      FORMAT,
+      UNIT,
+      CORE,
+      SESSION,
+      TASK,
+      APART,
+      FROM,
+      TO,
+      AT,
+      WINDOW,
+      NODES),
   DURATIONS(
       "/durations",
       "How long single calls took: a histogram, and percentiles that are at most a sixteenth too"

@@ -70,6 +70,16 @@ public record Parameter(
               + " (default: objects)",
           "objects",
           "columns");
+  static final Parameter APART =
+      oneOf(
+          "apart",
+          "tasks, ISAs or cores stand apart (default: none)",
+          "none",
+          "task",
+          "isa",
+          "core");
+  static final Parameter NODES =
+      number("limit", "nodes, so many of the widest (default: 10000)", 1, 1 << 20);
   static final Parameter DEPTH = number("depth", "levels of calls shown", 1, Integer.MAX_VALUE);
   static final Parameter LINES =
       number("depth", "lines of a core at most, outer calls first (default: 64)", 1, 256);

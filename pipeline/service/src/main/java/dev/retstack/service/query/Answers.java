@@ -9,6 +9,8 @@ import dev.retstack.graph.report.EdgeRow;
 import dev.retstack.graph.report.OpenCallRow;
 import dev.retstack.graph.report.Report;
 import dev.retstack.graph.report.TaskChoice;
+import dev.retstack.graph.stacks.StackNode;
+import dev.retstack.graph.stacks.StackReport;
 import dev.retstack.graph.top.Top;
 import dev.retstack.graph.top.TopSort;
 import dev.retstack.schema.Node;
@@ -27,6 +29,7 @@ import dev.retstack.service.view.HistoryView;
 import dev.retstack.service.view.OpenCallsView;
 import dev.retstack.service.view.PartsView;
 import dev.retstack.service.view.ReportView;
+import dev.retstack.service.view.StacksView;
 import dev.retstack.service.view.TimelineView;
 import dev.retstack.service.view.TopView;
 import java.util.ArrayList;
@@ -74,6 +77,21 @@ final class Answers {
     List<AnomalyRow> anomalies =
         view.anomalies().stream().filter(row -> row.time() >= from && row.time() <= to).toList();
     return answer(GraphView.of(trees, anomalies, depth), page, parameters);
+  }
+
+  static Answer stacks(View view, Map<String, String> parameters) {
+    Optional<ClockUnit> unit = unit(parameters);
+    StackReport found =
+        view.stacks(
+            core ->
+                matches(parameters, "core", core.key().core())
+                    && matches(parameters, "session", core.key().session())
+                    && (unit.isEmpty() || unit.get() == core.unit()),
+            task(parameters),
+            StackNode.Apart.valueOf(
+                parameters.getOrDefault("apart", "none").toUpperCase(Locale.ROOT)));
+    int most = number(parameters, "limit", StacksView.NODES);
+    return answer(StacksView.of(found, most, view.coverage()), parameters);
   }
 
   static Answer durations(View view, Map<String, String> parameters) {

@@ -45,6 +45,14 @@ record JobSource(String name, Job job, Windows windows, boolean control) impleme
     return windows.view(question, counts, share);
   }
 
+  /** Of all cores it is what the call trees of the states keep: their log is too long to read. */
+  @Override
+  public CompletionStage<Windows.Seen> stacks(WindowQuestion question, HeapRoom.Share share) {
+    return question.isAll()
+        ? view(share).thenApply(view -> new Windows.Seen(view, new Windows.Cost(0, 0, 0, 0, 0)))
+        : windows.stacks(question, share);
+  }
+
   @Override
   public CompletionStage<Windows.Traced> trace(WindowQuestion question, HeapRoom.Share share) {
     return windows.trace(question, share);

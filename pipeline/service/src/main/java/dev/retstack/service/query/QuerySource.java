@@ -34,6 +34,9 @@ public interface QuerySource {
   CompletionStage<Windows.Seen> window(
       WindowQuestion question, boolean counts, HeapRoom.Share share);
 
+  /** A time of some cores, or all, whose calls add up by their stacks. */
+  CompletionStage<Windows.Seen> stacks(WindowQuestion question, HeapRoom.Share share);
+
   /** A time of some cores as a recorded trace. */
   CompletionStage<Windows.Traced> trace(WindowQuestion question, HeapRoom.Share share);
 

@@ -67,6 +67,7 @@ public final class Questions {
     put(routes, Endpoint.TOP, _ -> totals());
     put(routes, Endpoint.TRACE, _ -> trace());
     put(routes, Endpoint.TIMELINE, _ -> timeline());
+    put(routes, Endpoint.STACKS, _ -> stacks());
     put(routes, Endpoint.ABOUT, _ -> about());
     return routes;
   }
@@ -114,6 +115,25 @@ public final class Questions {
                                   text(format, Answers.timeline(drawn.cores(), parameters)),
                                   drawn.coverage(),
                                   drawn.cost())));
+        });
+  }
+
+  private Route stacks() {
+    return parameterMap(
+        parameters -> {
+          Endpoint.STACKS.check(parameters);
+          Format format = Answers.format(parameters);
+          WindowQuestion question = WindowQuestion.of(parameters);
+          return gated(
+              share ->
+                  source
+                      .stacks(question, share)
+                      .thenApply(
+                          seen ->
+                              covered(
+                                  text(format, Answers.stacks(seen.view(), parameters)),
+                                  seen.view().coverage(),
+                                  seen.cost())));
         });
   }
 

@@ -7,6 +7,9 @@ import dev.retstack.graph.report.AnomalySum;
 import dev.retstack.graph.report.CallTree;
 import dev.retstack.graph.report.Report;
 import dev.retstack.graph.report.ReportBuilder;
+import dev.retstack.graph.report.TaskChoice;
+import dev.retstack.graph.stacks.StackNode;
+import dev.retstack.graph.stacks.StackReport;
 import dev.retstack.graph.state.ForgottenSessions;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.service.partition.StateCopy;
@@ -17,6 +20,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.Queue;
+import java.util.function.Predicate;
 
 /** Partitions as they were when they were asked for, merged. Immutable. */
 public final class View {
@@ -76,6 +80,11 @@ public final class View {
   /** Call trees by core. */
   public List<CallTree> trees() {
     return merged.trees();
+  }
+
+  /** What the calls of the tasks of some cores add up to by their stacks. */
+  public StackReport stacks(Predicate<CoreSummary> cores, TaskChoice tasks, StackNode.Apart apart) {
+    return StackReport.of(merged.cores(cores), tasks, apart);
   }
 
   /** Calls that are open, also those that no tree has. */

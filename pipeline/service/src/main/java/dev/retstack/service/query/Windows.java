@@ -59,6 +59,12 @@ public final class Windows implements AutoCloseable {
   /** What a window is expected to take, with its chunks. */
   private static final long EXPECTED_BYTES = 64 << 20;
 
+  /** Nodes of stacks of one answer, of a core at least, and of a core at most. */
+  private static final int STACKS_MAX = 1 << 20;
+
+  private static final int STACKS_LEAST = 1 << 12;
+  private static final int STACKS_MOST = 1 << 18;
+
   private static final Duration IMAGE = Duration.ofSeconds(5);
   private static final Duration IMAGE_ANSWER = IMAGE.plusSeconds(5);
 
@@ -133,7 +139,19 @@ public final class Windows implements AutoCloseable {
    */
   CompletionStage<Seen> view(WindowQuestion question, boolean counts, HeapRoom.Share share) {
     return read(question, counts, _ -> question, share)
-        .thenApplyAsync(read -> see(read, question, counts));
+        .thenApplyAsync(read -> see(read, question, counts, GraphLimits.DEFAULT));
+  }
+
+  /** The window as a view of what is in it, whose calls add up by their stacks. */
+  CompletionStage<Seen> stacks(WindowQuestion question, HeapRoom.Share share) {
+    return read(question, true, _ -> question, share)
+        .thenApplyAsync(read -> see(read, question, true, stackLimits(read.cores().size())));
+  }
+
+  /** Limits of a state of so many cores whose calls add up by their stacks. */
+  public static GraphLimits stackLimits(int cores) {
+    return GraphLimits.DEFAULT.withStacks(
+        Math.clamp(STACKS_MAX / Math.max(1, cores), STACKS_LEAST, STACKS_MOST));
   }
 
   /** The window as a trace, which begins with a keyframe and has the images that it needs. */
@@ -453,9 +471,9 @@ public final class Windows implements AutoCloseable {
         .image();
   }
 
-  private Seen see(Read read, WindowQuestion question, boolean counts) {
+  private Seen see(Read read, WindowQuestion question, boolean counts, GraphLimits limits) {
     StateBudget budget = new StateBudget(job.room().most(), 0);
-    GraphState state = new GraphState(GraphLimits.DEFAULT, rules, budget).named(names).anywhere();
+    GraphState state = new GraphState(limits, rules, budget).named(names).anywhere();
     try {
       for (CoreWindow core : read.cores()) {
         ChunkReplay.read(

@@ -58,6 +58,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.function.Supplier;
 
 /**
  * A recorded trace. Questions about a time are answered from its index and pyramid at once. What
@@ -95,6 +96,7 @@ public final class TraceSource implements QuerySource, Closeable {
   private final Precedence precedence = new Precedence();
   private final ReadWriteLock pyramids = new ReentrantReadWriteLock(); // which timeline it is
   private final long chunks;
+  private final StackReadings stacks;
   private TraceTimeline timeline;
   private Path copy;
   private volatile AboutView.Reading reading;
@@ -120,6 +122,7 @@ public final class TraceSource implements QuerySource, Closeable {
               timeline.lastTime(core)));
     }
     chunks = all;
+    stacks = new StackReadings(chunks);
     notices.addAll(timeline.notices());
     reading = new AboutView.Reading("pyramid", 0, chunks, 0, "");
   }
@@ -297,16 +300,22 @@ public final class TraceSource implements QuerySource, Closeable {
             threads);
   }
 
-  /** The state of the whole trace; a refusal that says how far it is, where it takes longer. */
+  /** The state of the whole trace. */
   private CompletableFuture<GraphState> all() {
-    return whole
+    return awaited(whole, () -> reading);
+  }
+
+  /** A state that is read; a refusal that says how far it is, where it takes longer. */
+  private static CompletableFuture<GraphState> awaited(
+      CompletableFuture<GraphState> state, Supplier<AboutView.Reading> reading) {
+    return state
         .copy()
         .orTimeout(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)
         .exceptionally(
             e -> {
               Throwable cause = e instanceof CompletionException ? e.getCause() : e;
               if (cause instanceof TimeoutException) {
-                AboutView.Reading now = reading;
+                AboutView.Reading now = reading.get();
                 throw new BadRequestException(
                     503,
                     "the trace is being read: %s, %,d of %,d chunks"
@@ -332,6 +341,30 @@ public final class TraceSource implements QuerySource, Closeable {
           return new Windows.Seen(
               new View(state, COVERAGE), cost(state.summaries().size(), records, start));
         });
+  }
+
+  @Override
+  public CompletionStage<Windows.Seen> stacks(WindowQuestion question, HeapRoom.Share share) {
+    final long start = System.nanoTime();
+    int meant;
+    synchronized (pyramids) {
+      meant = meant(question).size();
+    }
+    StackReadings.Asked asked =
+        stacks.ask(question, progress -> checked(() -> readStacks(question, meant, progress)));
+    return awaited(asked.state(), asked::reading)
+        .thenApply(state -> new Windows.Seen(new View(state, COVERAGE), cost(meant, 0, start)));
+  }
+
+  private GraphState readStacks(WindowQuestion question, int meant, TraceReplay.Progress progress)
+      throws IOException {
+    GraphState state = new GraphState(Windows.stackLimits(meant)).named(symbols);
+    GraphState read =
+        question.isAll()
+            ? TraceReplay.read(file, state, progress).state()
+            : TraceReplay.read(file, state, question.window(true), progress).state();
+    read.settle();
+    return read;
   }
 
   @Override
@@ -438,16 +471,12 @@ public final class TraceSource implements QuerySource, Closeable {
 
   /** Does it in a thread of its own; what is wrong with the trace is told to the caller. */
   private <T> CompletionStage<T> soon(Callable<T> work) {
+    Callable<T> checked = checked(work);
     return CompletableFuture.supplyAsync(
         () -> {
           precedence.begin();
           try {
-            return work.call();
-          } catch (CorruptTraceException | InvalidTraceException e) {
-            throw new BadRequestException(
-                422, message(e), "ask for a time without what is wrong, or record it again");
-          } catch (IOException e) {
-            throw new UncheckedIOException(e);
+            return checked.call();
           } catch (RuntimeException e) {
             throw e;
           } catch (Exception e) {
@@ -457,6 +486,19 @@ public final class TraceSource implements QuerySource, Closeable {
           }
         },
         threads);
+  }
+
+  private static <T> Callable<T> checked(Callable<T> work) {
+    return () -> {
+      try {
+        return work.call();
+      } catch (CorruptTraceException | InvalidTraceException e) {
+        throw new BadRequestException(
+            422, message(e), "ask for a time without what is wrong, or record it again");
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    };
   }
 
   @Override
@@ -473,6 +515,7 @@ public final class TraceSource implements QuerySource, Closeable {
       pyramids.writeLock().unlock();
     }
     drawers.close();
+    stacks.close();
     threads.shutdown();
   }
 }

@@ -62,6 +62,11 @@ public record WindowQuestion(String core, String session, OptionalLong from, Opt
     return text == null ? OptionalLong.empty() : OptionalLong.of(Long.parseLong(text));
   }
 
+  /** Whether all of all cores is meant. */
+  public boolean isAll() {
+    return core.isEmpty() && session.isEmpty() && from.isEmpty() && to.isEmpty();
+  }
+
   /** First time that is meant. */
   public long first() {
     return from.orElse(0);

@@ -1,7 +1,7 @@
 // Two cores by function name: what one has more of than the other.
 import { ask } from "./api.js";
 import { choice, field, h, name, notice } from "./dom.js";
-import { Icicle, leftOut, merge, pair, trees } from "./flame.js";
+import { Icicle, leftOut, pair, stacks } from "./flame.js";
 import { finder, number, unitName } from "./format.js";
 import { DataTable } from "./table.js";
 
@@ -54,15 +54,12 @@ export default {
       choice("A", options, first, (value) => choose(value, "")), choice("B", options, second, (value) => choose(value, "2")),
       choice("As", [["", "table"], ["icicle", "icicle"]], app.state.as ?? "", (value) => app.go({ as: value || undefined })), ...controls);
     if (app.state.as === "icicle") {
-      const found = [await trees(chosen(first), signal), await trees(chosen(second), signal)];
-      const merged = found.map((one) => merge(one));
-      const left = found.map((one, i) => leftOut(one, merged[i].root, { core: true }))
-        .map((text, i) => text && h("span", { class: "left" }, "AB"[i] + ": " + text));
-      const units = new Set(found.flat().map((tree) => tree.unit));
-      new Icicle(root, app, signal, { tree: pair(merged[0].root, merged[1].root), unit: found[0][0]?.unit ?? "INSTRUCTIONS",
+      const found = await Promise.all([first, second].map((one) => stacks(chosen(one), signal)));
+      const left = found.map(leftOut).map((text, i) => text && h("span", { class: "left" }, "AB"[i] + ": " + text));
+      const units = new Set(found.map((one) => one.unit));
+      new Icicle(root, app, signal, { tree: pair(found[0].root, found[1].root), unit: found[0].unit,
         bar: (controls) => bar([...controls, ...left]) }).soon();
-      app.status(units.size > 1 ? MIXED : "Red: B has more. Blue: B has less. A width is the sum of both."
-        + (merged.some((one) => one.left) ? " The trees are cut." : ""));
+      app.status(units.size > 1 ? MIXED : "Red: B has more. Blue: B has less. A width is the sum of both.");
       return;
     }
     const of = (key) => ask("/report", chosen(key), signal);

@@ -8,7 +8,6 @@ import { DataTable } from "./table.js";
 
 const LINE = 20;
 const NARROW = 0.5; // pixels
-const NODES = 200000;
 
 function leaf(name, parent, more) {
   return { name, calls: 0, total: 0, self: 0, kids: new Map(), parent, ...more };
@@ -24,61 +23,28 @@ function below(parent, name, more) {
 }
 
 /**
- * Adds the calls of trees to nodes by name: {name, calls, total, self, kids}. Those of tasks, ISAs or
+ * The stacks of what is chosen, as nodes by name: {name, calls, total, self, kids}. Tasks, ISAs or
  * cores stand apart if they are asked for so. What is no call itself, as all and a task, is a frame.
  */
-export function merge(trees, apart) {
-  const root = leaf("all", undefined, { frame: true });
-  let nodes = 0;
-  let left = false;
-  for (const tree of trees) {
-    const end = last(tree.calls);
-    const top = apart ? below(root, String(tree[apart] ?? ""), { frame: true }) : root;
-    const stack = [[tree.calls, top]];
-    while (stack.length > 0) {
-      const [calls, parent] = stack.pop();
-      for (const call of calls) {
-        if (call.kind && call.kind !== "INTERRUPT" && call.kind !== "SYSTEM_CALL") {
-          stack.push([call.children ?? [], parent]);
-          continue;
-        }
-        let node = parent.kids.get(call.function);
-        if (!node) {
-          if (++nodes > NODES) {
-            left = true;
-            continue;
-          }
-          node = below(parent, call.function);
-        }
-        const lasts = Math.max(0, (call.exit ?? (call.atLeast === undefined ? end : call.enter + call.atLeast)) - call.enter);
-        node.calls++;
-        node.total += lasts;
-        node.self += lasts;
-        if (parent !== top) {
-          parent.self -= lasts;
-        }
-        for (let frame = parent; frame?.frame; frame = frame.parent) {
-          frame.calls++;
-          frame.total += lasts;
-        }
-        stack.push([call.children ?? [], node]);
-      }
-    }
+export async function stacks(chosen, signal, apart) {
+  const found = await ask("/stacks", { ...chosen, apart }, signal);
+  const { count, numbers, words, texts } = found.stacks;
+  const nodes = [];
+  for (let i = 0; i < count; i++) {
+    const parent = nodes[numbers.parent[i]];
+    const frame = !parent || (apart && !parent.parent);
+    const name = texts[words.function[i]];
+    const node = parent ? below(parent, name, { frame }) : leaf(name, undefined, { frame });
+    node.calls += numbers.calls[i];
+    node.total += numbers.total[i];
+    node.self += numbers.self[i];
+    nodes.push(node);
   }
-  return { root, left };
-}
-
-function last(calls) {
-  let most = 0;
-  const stack = [...calls];
-  while (stack.length > 0) {
-    const call = stack.pop();
-    most = Math.max(most, call.exit ?? call.enter);
-    for (const child of call.children ?? []) {
-      stack.push(child);
-    }
+  const frames = apart ? [...nodes[0].kids.values(), nodes[0]] : [nodes[0]];
+  for (const frame of frames) { // how often they were entered from outside
+    frame.calls = [...frame.kids.values()].reduce((sum, kid) => sum + kid.calls, 0);
   }
-  return most;
+  return { root: nodes[0], unit: found.unit, calls: found.calls, notKept: found.notKept, nodesLeftOut: found.nodesLeftOut };
 }
 
 /** What a node weighs: calls below and in it, or time. */
@@ -182,7 +148,7 @@ export class Icicle {
         this.count();
         this.soon();
       }), this.found,
-      alone && choice("Apart", [["", "all together"], ["taskName", "tasks"], ["isa", "ISAs"], ["core", "cores"]], app.state.apart ?? "",
+      alone && choice("Apart", [["", "all together"], ["task", "tasks"], ["isa", "ISAs"], ["core", "cores"]], app.state.apart ?? "",
         (value) => app.go({ apart: value || undefined, of: undefined })),
       alone && button("Sandwich", () => this.around(this.focus), { title: "who called the chosen function, and what it calls" }),
       button("Whole", () => this.whole())].filter(Boolean);
@@ -393,17 +359,12 @@ export class Icicle {
   }
 }
 
-/** Call trees of what is chosen: of a core all, read again; of all cores those that the state keeps. */
-export async function trees(chosen, signal) {
-  const from = chosen.core && chosen.from === undefined && chosen.to === undefined ? { from: 0 } : {};
-  return ask("/graph", { ...chosen, ...from, limit: 1000 }, signal);
-}
-
-/** What trees leave out, in words: a tree keeps the first calls of a core. */
-export function leftOut(found, root, chosen) {
-  const left = found.reduce((sum, tree) => sum + (tree.notKept ?? 0), 0);
-  return left === 0 ? "" : "The first " + number(weigh(root, "calls")) + " calls are shown, " + number(left) + " later ones are left out: choose "
-    + (chosen.core ? "a shorter time" : "a core, or a shorter time");
+/** What an answer leaves out, in words: of a running job all is the first calls of each core. */
+export function leftOut({ calls, notKept, nodesLeftOut }) {
+  if (notKept > 0) {
+    return "The first " + number(calls) + " calls are shown, " + number(notKept) + " later ones are left out: choose a core, or a shorter time";
+  }
+  return nodesLeftOut > 0 ? number(nodesLeftOut) + " narrow boxes are shown as [left out]" : "";
 }
 
 export default {
@@ -416,18 +377,15 @@ export default {
   },
   async show(root, app, signal) {
     const cores = await app.cores(signal);
-    const found = await trees(app.window(), signal);
-    const merged = merge(found, app.state.apart);
-    if (merged.root.kids.size === 0) {
+    const found = await stacks({ ...app.window(), unit: app.state.unit }, signal, app.state.apart);
+    if (found.root.kids.size === 0) {
       root.replaceChildren(about(app, "Flame", coreChoice(app, cores, "all cores")), notice("No call is in this time", "choose another time on the timeline, or all of it"));
       return;
     }
-    const left = leftOut(found, merged.root, app.state);
-    const icicle = new Icicle(root, app, signal, { tree: merged.root, unit: found[0]?.unit ?? "INSTRUCTIONS",
+    const left = leftOut(found);
+    const icicle = new Icicle(root, app, signal, { tree: found.root, unit: found.unit,
       bar: (controls) => about(app, "Flame", coreChoice(app, cores, "all cores"), ...controls, left && h("span", { class: "left" }, left)) });
     icicle.soon();
-    app.status(number(merged.root.calls) + (merged.root.calls === 1 ? " outer call" : " outer calls")
-      + (left ? "; " + left : "")
-      + (merged.left ? "; the tree is cut: choose a shorter time" : ""));
+    app.status(number(found.calls) + (found.calls === 1 ? " call" : " calls") + (left ? "; " + left : ""));
   },
 };

@@ -1,0 +1,171 @@
+package dev.retstack.graph.stacks;
+
+import dev.retstack.graph.calls.CoreGraph;
+import dev.retstack.graph.report.SystemCallRows;
+import dev.retstack.graph.report.TaskChoice;
+import dev.retstack.graph.totals.ContextKey;
+import dev.retstack.graph.tree.Stacks;
+import dev.retstack.graph.tree.TreeKind;
+import dev.retstack.schema.record.SignalContext;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * What the calls of cores add up to by the names of the functions in their stacks. The outermost
+ * node is all of them; tasks, ISAs or cores stand in it if they are asked for apart. Nesting can be
+ * as deep as ret_stack: {@link #inOrder} walks it.
+ */
+public final class StackNode {
+  /** Stands for what ran behind a loss. */
+  public static final String UNKNOWN = "[unknown]";
+
+  /** Stands for calls that have no nodes of theirs. */
+  public static final String LEFT_OUT = "[left out]";
+
+  /** Nodes of the stacks of a core whose calls are those of its tree. */
+  private static final int NODES = 1 << 18;
+
+  private final String name;
+  private final Map<String, StackNode> below = new TreeMap<>();
+  private long calls;
+  private long self;
+  private long total;
+  private long callsBelow;
+  private boolean leftOut;
+
+  private StackNode(String name) {
+    this.name = name;
+  }
+
+  /** What stands apart. */
+  public enum Apart {
+    /** Nothing: equal stacks of all cores are one. */
+    NONE,
+    /** Tasks by their names; interrupts are apart from what they interrupted. */
+    TASK,
+    ISA,
+    CORE
+  }
+
+  /** A node, and which of all before it is the one that it stands in; -1 for none. */
+  public record Placed(StackNode node, int parent) {}
+
+  static StackNode all() {
+    return new StackNode("all");
+  }
+
+  void add(CoreGraph core, TaskChoice tasks, Apart apart) {
+    Stacks stacks = core.stacks(NODES);
+    StackNode[] nodes = new StackNode[stacks.size()];
+    for (int i = 0; i < nodes.length; i++) {
+      int parent = stacks.parent(i);
+      if (parent == Stacks.NONE) {
+        String task = core.taskName(stacks.value(i), stacks.instance(i));
+        nodes[i] = tasks.has(stacks.value(i), task) ? outermost(core, task, apart) : null;
+        continue;
+      }
+      boolean isInterrupt = !stacks.isLeftOut(i) && stacks.kind(i) == TreeKind.INTERRUPT;
+      StackNode around =
+          isInterrupt && apart == Apart.TASK && nodes[parent] != null
+              ? below(ContextKey.INTERRUPTS_NAME)
+              : nodes[parent];
+      if (around != null) {
+        nodes[i] = around.below(name(core, stacks, i));
+        nodes[i].leftOut |= stacks.isLeftOut(i);
+        nodes[i].calls += stacks.calls(i);
+        nodes[i].self += stacks.self(i);
+      }
+    }
+  }
+
+  private StackNode outermost(CoreGraph core, String task, Apart apart) {
+    return switch (apart) {
+      case NONE -> this;
+      case TASK -> below(task);
+      case ISA -> below(core.image().isa());
+      case CORE -> below(core.key().core());
+    };
+  }
+
+  private static String name(CoreGraph core, Stacks stacks, int node) {
+    if (stacks.isLeftOut(node)) {
+      return LEFT_OUT;
+    }
+    long value = stacks.value(node);
+    return switch (stacks.kind(node)) {
+      case SYSTEM_CALL -> "sys_" + SystemCallRows.name(core.image().systemCalls(), value);
+      case INTERRUPT -> SignalContext.text(value);
+      case LOSS -> UNKNOWN;
+      case CALL, FUNCTION, MARK, SWITCH -> core.image().names().name(value);
+    };
+  }
+
+  private StackNode below(String function) {
+    return below.computeIfAbsent(function, StackNode::new);
+  }
+
+  /** All cores are added. */
+  void sum() {
+    List<Placed> nodes = inOrder();
+    for (Placed placed : nodes.reversed()) {
+      StackNode node = placed.node();
+      node.total += node.self;
+      node.callsBelow += node.calls;
+      if (placed.parent() >= 0) {
+        StackNode parent = nodes.get(placed.parent()).node();
+        parent.total += node.total;
+        parent.callsBelow += node.callsBelow;
+      }
+    }
+  }
+
+  /** This node and all below it, each behind the one that it stands in. */
+  public List<Placed> inOrder() {
+    List<Placed> nodes = new ArrayList<>(List.of(new Placed(this, -1)));
+    for (int i = 0; i < nodes.size(); i++) {
+      for (StackNode node : nodes.get(i).node().below.values()) {
+        nodes.add(new Placed(node, i));
+      }
+    }
+    return nodes;
+  }
+
+  /** Its function; the name of the system call, interrupt, task, ISA or core. */
+  public String name() {
+    return name;
+  }
+
+  /** Nodes in it, by name. */
+  public Collection<StackNode> below() {
+    return Collections.unmodifiableCollection(below.values());
+  }
+
+  /** Calls of it in this stack. */
+  public long calls() {
+    return calls;
+  }
+
+  /** Its time without that of the nodes in it. */
+  public long self() {
+    return self;
+  }
+
+  /** Its time with that of the nodes in it. */
+  public long total() {
+    return total;
+  }
+
+  /** Calls of it and of the nodes in it. */
+  public long callsBelow() {
+    return callsBelow;
+  }
+
+  /** Whether calls are in it that have no nodes of theirs. */
+  public boolean isLeftOut() {
+    return leftOut;
+  }
+}

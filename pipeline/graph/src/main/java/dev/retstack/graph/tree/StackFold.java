@@ -1,0 +1,147 @@
+package dev.retstack.graph.tree;
+
+import java.util.Arrays;
+import java.util.BitSet;
+
+/**
+ * Adds up the rows of a call tree by their stacks, and takes those rows out of the tree that will
+ * not change. So all calls of a core pass through a tree that stays small. The rules are those of
+ * folded stacks:
+ *
+ * <ul>
+ *   <li>Time is self time: what a row ran without the rows in it. An interrupt is not time of the
+ *       call that it stands in.
+ *   <li>A call that a loss cut off has no time; its callees keep theirs.
+ *   <li>What ran behind a loss is unknown: a node without calls has that time.
+ *   <li>A function whose return is not seen is a call without time.
+ * </ul>
+ */
+public final class StackFold {
+  /** Rows that gather in the tree are at most such a part of the nodes. */
+  private static final int ROWS_PART = 32;
+
+  private final CallTreeLog tree;
+  private final Stacks stacks;
+
+  /** By row that is left in the tree: how long the rows ran that were in it. */
+  private long[] below = {};
+
+  /** By row: its node, while rows are added up. */
+  private int[] nodes = {};
+
+  private final int most;
+  private int due;
+
+  /**
+   * Nothing was added up.
+   *
+   * @param nodes that are told apart
+   */
+  public StackFold(CallTreeLog tree, int nodes) {
+    this.tree = tree;
+    this.stacks = new Stacks(nodes);
+    this.most = nodes / ROWS_PART;
+    this.due = most;
+  }
+
+  /** How rows that are open ended, if they did so now. */
+  public interface Ends {
+    /** How long it ran. */
+    long ran(int row);
+
+    /** Whether a loss cut it off. */
+    boolean isCut(int row);
+  }
+
+  /** Whether the tree has become so large that rows should be taken out. */
+  public boolean isDue() {
+    return tree.size() >= due;
+  }
+
+  /**
+   * Takes out of the tree what will not change.
+   *
+   * @param held rows that may change
+   * @param unplaced those of them of which it is not known yet in which row they stand
+   * @return the new number of each row that is left
+   */
+  public int[] fold(BitSet held, BitSet unplaced) {
+    TreeColumns rows = tree.columns();
+    int size = rows.size();
+    BitSet stay = new BitSet(size);
+    stay.or(held);
+    BitSet open = new BitSet(size);
+    open.or(unplaced);
+    for (int row = 0; row < size && !open.isEmpty(); row++) {
+      if (rows.parent(row) >= 0 && open.get(rows.parent(row))) {
+        open.set(row);
+      }
+    }
+    stay.or(open);
+    for (int row = size - 1; row >= 0; row--) {
+      if (stay.get(row) && rows.parent(row) >= 0) {
+        stay.set(rows.parent(row));
+      }
+    }
+    below = Arrays.copyOf(below, Math.max(below.length, size));
+    addUp(rows, stacks, below, stay, open, null);
+    int[] numbers = new int[size];
+    int left = 0;
+    for (int row = 0; row < size; row++) {
+      numbers[row] = stay.get(row) ? left : CallTreeLog.NONE;
+      if (stay.get(row)) {
+        below[left++] = below[row];
+      }
+    }
+    Arrays.fill(below, left, below.length, 0);
+    tree.keepOnly(numbers, left);
+    due = most + 2 * left;
+    return numbers;
+  }
+
+  /** What all rows add up to that there were, as if those that are open ended now. */
+  public Stacks stacks(Ends ends) {
+    TreeColumns rows = tree.columns();
+    Stacks all = stacks.copy();
+    long[] times = Arrays.copyOf(below, Math.max(below.length, rows.size()));
+    addUp(rows, all, times, new BitSet(), new BitSet(), ends);
+    return all;
+  }
+
+  private void addUp(
+      TreeColumns rows, Stacks into, long[] times, BitSet stay, BitSet open, Ends ends) {
+    int size = rows.size();
+    nodes = nodes.length < size ? new int[size + size / 2] : nodes;
+    for (int row = 0; row < size; row++) {
+      nodes[row] = open.get(row) ? Stacks.NONE : node(rows, row, into);
+    }
+    for (int row = size - 1; row >= 0; row--) {
+      TreeKind kind = rows.kind(row);
+      if (stay.get(row) || kind == TreeKind.MARK || kind == TreeKind.SWITCH) {
+        continue;
+      }
+      boolean isOpen = rows.ending(row) == Ending.OPEN && ends != null;
+      long ran = isOpen ? ends.ran(row) : rows.exit(row) - rows.enter(row) - rows.notRun(row);
+      boolean isCut = isOpen ? ends.isCut(row) : rows.ending(row) == Ending.TRUNCATED;
+      boolean isCall = kind != TreeKind.LOSS;
+      boolean hasTime = kind != TreeKind.FUNCTION && !isCut;
+      into.add(nodes[row], isCall ? 1 : 0, hasTime ? Math.max(0, ran - times[row]) : 0);
+      int parent = rows.parent(row);
+      if (parent >= 0 && kind != TreeKind.INTERRUPT && kind != TreeKind.FUNCTION) {
+        times[parent] += ran;
+      }
+    }
+  }
+
+  /** The node of a row; that of the row around it, if it is none that runs. */
+  private int node(TreeColumns rows, int row, Stacks into) {
+    int parent = rows.parent(row);
+    int around = parent < 0 ? into.task(rows.task(row), rows.instance(row)) : nodes[parent];
+    return switch (rows.kind(row)) {
+      case MARK, SWITCH -> around;
+      case LOSS -> into.below(around, TreeKind.LOSS, 0);
+      case CALL, FUNCTION -> into.below(around, TreeKind.CALL, rows.selfPc(row));
+      case SYSTEM_CALL, INTERRUPT -> into.below(around, rows.kind(row), rows.selfPc(row));
+    };
+  }
+}

@@ -1,0 +1,122 @@
+package dev.retstack.service.view;
+
+import dev.retstack.graph.check.Count;
+import dev.retstack.graph.stacks.StackNode;
+import dev.retstack.graph.stacks.StackReport;
+import dev.retstack.service.table.Document;
+import dev.retstack.service.table.Table;
+import dev.retstack.service.table.Units;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.PriorityQueue;
+import java.util.Set;
+
+/**
+ * Stacks with what ran in them, as rows of a tree. The widest nodes are shown, by time or calls.
+ * What the others in a node add up to is one row there, so that sums are exact however few rows
+ * there are.
+ */
+public final class StacksView {
+  /** Nodes of an answer, unless asked for otherwise: less than a megabyte. */
+  public static final int NODES = 10_000;
+
+  private static final int INDENT_MAX = 64;
+
+  private static final Table<Row> TABLE =
+      new Table<Row>()
+          .number("parent", Row::parent)
+          .text("function", Row::function)
+          .number("calls", Row::calls)
+          .number("total", Row::total)
+          .number("self", Row::self)
+          .onlyText("stack", row -> "  ".repeat(Math.min(row.depth(), INDENT_MAX)) + row.function())
+          .headed("CALLS", "TOTAL", "SELF", "STACK=stack");
+
+  private record Row(int parent, int depth, String function, long calls, long total, long self) {}
+
+  /** A node whose row is next. */
+  private record Next(StackNode node, int parent, int depth) {}
+
+  private StacksView() {}
+
+  /**
+   * Stacks of a trace or job.
+   *
+   * @param most nodes that are shown
+   */
+  public static Document of(StackReport report, int most, Coverage coverage) {
+    StackNode all = report.all();
+    Set<StackNode> shown = widest(all, most);
+    long nodes = all.inOrder().size();
+    Document document = new Document();
+    coverage.addTo(document);
+    document
+        .field("unit", report.unit())
+        .field("calls", all.callsBelow())
+        .field("total", all.total())
+        .field("nodes", nodes)
+        .field("nodesLeftOut", nodes - shown.size())
+        .field("notKept", report.notKept())
+        .line(
+            "# %s in %s".formatted(Count.of(all.callsBelow(), "call"), Units.name(report.unit())));
+    if (report.notKept() > 0) {
+      document.line(
+          "# %s left out: the trees are full".formatted(Count.of(report.notKept(), "later call")));
+    }
+    List<Row> rows = rows(all, shown);
+    return document.columns("stacks", TABLE, rows).csv(TABLE, rows).text(TABLE, rows);
+  }
+
+  /** So many of the nodes that are widest by time or by calls. */
+  private static Set<StackNode> widest(StackNode all, int most) {
+    double time = Math.max(1, all.total());
+    double calls = Math.max(1, all.callsBelow());
+    PriorityQueue<StackNode> next =
+        new PriorityQueue<>(
+            Comparator.comparingDouble(
+                    (StackNode one) -> Math.max(one.total() / time, one.callsBelow() / calls))
+                .reversed());
+    Set<StackNode> shown = Collections.newSetFromMap(new IdentityHashMap<>());
+    next.add(all);
+    while (!next.isEmpty() && shown.size() < most) {
+      StackNode node = next.remove();
+      shown.add(node);
+      next.addAll(node.below());
+    }
+    return shown;
+  }
+
+  /** Each row behind that of the node that it stands in, the widest first. */
+  private static List<Row> rows(StackNode all, Set<StackNode> shown) {
+    List<Row> rows = new ArrayList<>();
+    Deque<Next> todo = new ArrayDeque<>(List.of(new Next(all, -1, 0)));
+    while (!todo.isEmpty()) {
+      Next next = todo.pop();
+      StackNode node = next.node();
+      int at = rows.size();
+      int depth = next.depth() + 1;
+      rows.add(
+          new Row(
+              next.parent(), next.depth(), node.name(), node.calls(), node.total(), node.self()));
+      List<StackNode> below = new ArrayList<>(node.below());
+      long calls = 0;
+      long time = 0;
+      for (StackNode one : below) {
+        calls += shown.contains(one) ? 0 : one.callsBelow();
+        time += shown.contains(one) ? 0 : one.total();
+      }
+      if (calls > 0 || time > 0) {
+        rows.add(new Row(at, depth, StackNode.LEFT_OUT, calls, time, time));
+      }
+      below.removeIf(one -> !shown.contains(one));
+      below.sort(Comparator.comparingLong(StackNode::total)); // the last is popped first
+      below.forEach(one -> todo.push(new Next(one, at, depth)));
+    }
+    return rows;
+  }
+}
