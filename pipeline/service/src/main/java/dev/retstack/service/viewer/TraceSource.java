@@ -224,8 +224,11 @@ public final class TraceSource implements QuerySource, Closeable {
   private void addPyramid() throws IOException {
     Path made = Files.createTempFile("retstack-view", ".avro");
     pyramids.writeLock().lock();
-    copy = made;
-    pyramids.writeLock().unlock();
+    try {
+      copy = made;
+    } finally {
+      pyramids.writeLock().unlock();
+    }
     try {
       TraceCopy.merge(List.of(file), made, UNSEEN);
       PyramidPass.write(made, progress("pyramid"));

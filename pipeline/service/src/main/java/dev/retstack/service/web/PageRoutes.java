@@ -92,6 +92,11 @@ public final class PageRoutes {
     index = new String(template, UTF_8).replace(VERSION, version).getBytes(UTF_8);
   }
 
+  /** The hash of all files. */
+  public String version() {
+    return version;
+  }
+
   /** Answers for the pages; to be guarded as every other route is. */
   public Route routes() {
     Route page = pathSingleSlash(() -> cached(INDEX, index, "no-cache"));
