@@ -403,20 +403,11 @@ public final class CoreReconstructor {
           return;
         }
       }
-      case RecordBatch.FUNCTION, RecordBatch.MARK -> {}
-      case RecordBatch.TASK_NAME -> {
-        records++;
-        advance(at);
-        tasks.seen(1);
-        names.put(selfPc, new TaskName(fromPc, retP));
-        return;
-      }
-      case RecordBatch.MAP, RecordBatch.UNMAP -> {
-        records++;
-        advance(at); // the map was followed already
-        tasks.seen(1);
-        return;
-      }
+      case RecordBatch.FUNCTION,
+          RecordBatch.MARK,
+          RecordBatch.TASK_NAME,
+          RecordBatch.MAP,
+          RecordBatch.UNMAP -> {}
       default -> {
         bad(at);
         return;
@@ -430,6 +421,8 @@ public final class CoreReconstructor {
           tasks.task(TaskEvent.of(fromPc).orElseThrow(), selfPc, retP, depth, now);
       case RecordBatch.INTERRUPT_ENTER -> tasks.interrupt(selfPc, fromPc, now);
       case RecordBatch.INTERRUPT_EXIT -> tasks.interruptEnd(selfPc, now);
+      case RecordBatch.TASK_NAME -> names.put(selfPc, new TaskName(fromPc, retP));
+      case RecordBatch.MAP, RecordBatch.UNMAP -> {} // the map was followed already
       default -> record(tasks.stack(), now, kind, depth, selfPc, fromPc, retP, fp);
     }
     tasks.seen(1);
