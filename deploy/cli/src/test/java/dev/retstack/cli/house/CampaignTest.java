@@ -40,6 +40,7 @@ class CampaignTest {
           "retstack.jmh",
           "retstack.avsc",
           "retstack.golden.write",
+          "retstack.pictures.write",
           "retstack.member.options",
           "retstack.soak.cores",
           "retstack.fuzz.first",

@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
@@ -184,6 +185,13 @@ final class Browser implements AutoCloseable {
   void screenshot(String name) throws IOException {
     Files.createDirectories(SCREENSHOTS);
     Files.write(SCREENSHOTS.resolve(name + ".png"), driver.getScreenshotAs(OutputType.BYTES));
+  }
+
+  /** What is in sight, for a document: a few ten kilobytes. */
+  void picture(Path file) throws IOException {
+    Map<String, Object> taken =
+        driver.executeCdpCommand("Page.captureScreenshot", Map.of("format", "webp", "quality", 70));
+    Files.write(file, Base64.getDecoder().decode((String) taken.get("data")));
   }
 
   /** Nothing went wrong in the page, and it asked nobody else. */

@@ -193,7 +193,8 @@ public enum Endpoint {
       "{partitions,parts,cores}",
       FORMAT,
       LIMIT,
-      OFFSET),
+      OFFSET,
+      AS),
   PARTS(
       "/parts",
       "Running members; for each partition its owner, position and age, or why it is missing",

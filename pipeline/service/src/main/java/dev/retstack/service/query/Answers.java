@@ -151,7 +151,8 @@ final class Answers {
 
   static Answer cores(Job.Cores cores, Map<String, String> parameters) {
     Page<CoreProgress> page = Page.of(cores.cores(), "cores", parameters);
-    return answer(CoresView.cores(page.rows(), cores.coverage()), page, parameters);
+    return answer(
+        CoresView.cores(page.rows(), cores.coverage(), byColumns(parameters)), page, parameters);
   }
 
   static Answer parts(
@@ -222,8 +223,11 @@ final class Answers {
   }
 
   static Answer timeline(List<TraceTimeline.Answer> cores, Map<String, String> parameters) {
-    boolean columns = parameters.getOrDefault("as", "").equals("columns");
-    return answer(TimelineView.of(cores, columns), parameters);
+    return answer(TimelineView.of(cores, byColumns(parameters)), parameters);
+  }
+
+  private static boolean byColumns(Map<String, String> parameters) {
+    return parameters.getOrDefault("as", "").equals("columns");
   }
 
   static int number(Map<String, String> parameters, String name, int otherwise) {

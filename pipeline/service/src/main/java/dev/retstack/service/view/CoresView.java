@@ -120,11 +120,19 @@ public final class CoresView {
     return new Document().table("cores", CORES, cores);
   }
 
-  /** The cores of a job. */
-  public static Document cores(List<CoreProgress> cores, Coverage coverage) {
+  /**
+   * The cores of a job.
+   *
+   * @param columns whether JSON has them column by column
+   */
+  public static Document cores(List<CoreProgress> cores, Coverage coverage, boolean columns) {
     Document document = new Document();
     coverage.addTo(document);
-    return document.table("cores", CORES, cores);
+    return (columns
+            ? document.columns("cores", CORES, cores)
+            : document.rows("cores", CORES, cores))
+        .csv(CORES, cores)
+        .text(CORES, cores);
   }
 
   private static String state(CoreProgress core) {

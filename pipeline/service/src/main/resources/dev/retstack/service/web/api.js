@@ -69,6 +69,32 @@ export async function askText(path, parameters, signal) {
   return (await patient(path, { ...parameters, format: "text" }, signal)).text();
 }
 
+/** Puts a column into rows. It came in steps, as Json.Steps of the server writes them; of words come their places in texts. */
+function fill(rows, key, column, texts) {
+  let last = 0;
+  let at = 0;
+  for (const one of column) {
+    const [step, times] = Array.isArray(one) ? one : [one, 1];
+    for (let i = 0; i < times; i++) {
+      last += typeof step === "number" ? step : 0;
+      rows[at++][key] = step === null ? undefined : texts ? texts[last] : typeof step === "string" ? Number(step) : last;
+    }
+  }
+}
+
+/** Rows that came column by column, as objects; or put into those that are there. */
+export function rowsOf({ count, numbers, words, texts }, rows = Array.from({ length: count }, () => ({}))) {
+  Object.entries(numbers).forEach(([key, column]) => fill(rows, key, column));
+  Object.entries(words).forEach(([key, column]) => fill(rows, key, column, texts));
+  return rows;
+}
+
+/** The cores, all of them, and of which partitions they are. */
+export async function askCores(signal) {
+  const answer = await ask("/cores", { limit: 50000, as: "columns" }, signal);
+  return { ...answer, cores: rowsOf(answer.cores) };
+}
+
 /** Follows server-sent events until the signal; each event's data is JSON. */
 export async function follow(path, parameters, signal, onevent, more) {
   const response = await answer(path, parameters, signal, more);

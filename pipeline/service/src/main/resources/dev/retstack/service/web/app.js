@@ -1,5 +1,5 @@
 // The frame of all pages: which page is shown, its state in the address, theme, keys, commands.
-import { Refused, ask, setToken } from "./api.js";
+import { Refused, ask, askCores, setToken } from "./api.js";
 import { button, dialog, h, name, notice } from "./dom.js";
 import { cut, shell } from "./format.js";
 import anomalies from "./anomalies.js";
@@ -34,7 +34,7 @@ const app = {
   async cores(signal) {
     return about.kind === "trace" && about.cores?.length > 0
       ? about.cores.map((core) => ({ ...core, time: core.to }))
-      : (await ask("/cores", { limit: 50000 }, signal)).cores;
+      : (await askCores(signal)).cores;
   },
 
   /** A word for those who see and those who hear. */

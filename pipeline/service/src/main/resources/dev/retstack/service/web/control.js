@@ -1,5 +1,5 @@
 // What each core traces; commands with a preview, each core's answer as it comes, and the audit log.
-import { ask, command } from "./api.js";
+import { ask, askCores, command } from "./api.js";
 import { button, choice, field, h, name, notice } from "./dom.js";
 import { cut, number, shell } from "./format.js";
 import { DataTable } from "./table.js";
@@ -115,7 +115,7 @@ const logTable = () => new DataTable({
 
 /** The page of a source that has no fleet to command: a trace, or a member that was embedded. */
 async function readOnly(root, app, signal) {
-  const { cores } = await ask("/cores", { limit: 50000 }, signal);
+  const { cores } = await askCores(signal);
   const table = coresTable(new Map());
   table.columns = table.columns.filter((column) => column.key !== "traces");
   table.heads();
@@ -258,7 +258,7 @@ class Desk {
   /** What cores trace, and the log. */
   async look() {
     const [about, log, { cores }] = await Promise.all([ask("/control", {}, this.signal),
-      ask("/control/log", { limit: LOG_ROWS }, this.signal), ask("/cores", { limit: 50000 }, this.signal)]);
+      ask("/control/log", { limit: LOG_ROWS }, this.signal), askCores(this.signal)]);
     this.token = about.token;
     this.app.kafka = about;
     this.traced.clear();

@@ -1,5 +1,5 @@
 // The icicle of a window or of all: who called whom, outermost on top.
-import { ask } from "./api.js";
+import { ask, rowsOf } from "./api.js";
 import { fit, hit, palette, rectangles } from "./canvas.js";
 import { button, choice, field, h, name, notice } from "./dom.js";
 import { cut, finder, number, percent, time, unitName } from "./format.js";
@@ -28,16 +28,14 @@ function below(parent, name, more) {
  */
 export async function stacks(chosen, signal, apart) {
   const found = await ask("/stacks", { ...chosen, apart }, signal);
-  const { count, numbers, words, texts } = found.stacks;
   const nodes = [];
-  for (let i = 0; i < count; i++) {
-    const parent = nodes[numbers.parent[i]];
+  for (const row of rowsOf(found.stacks)) {
+    const parent = nodes[row.parent];
     const frame = !parent || (apart && !parent.parent);
-    const name = texts[words.function[i]];
-    const node = parent ? below(parent, name, { frame }) : leaf(name, undefined, { frame });
-    node.calls += numbers.calls[i];
-    node.total += numbers.total[i];
-    node.self += numbers.self[i];
+    const node = parent ? below(parent, row.function, { frame }) : leaf(row.function, undefined, { frame });
+    node.calls += row.calls;
+    node.total += row.total;
+    node.self += row.self;
     nodes.push(node);
   }
   const frames = apart ? [...nodes[0].kids.values(), nodes[0]] : [nodes[0]];

@@ -1,5 +1,5 @@
 // Cores, members and partitions of a job, looked at again while the page is open.
-import { ask } from "./api.js";
+import { ask, askCores } from "./api.js";
 import { curves } from "./curves.js";
 import { choice, field, h, name, notice } from "./dom.js";
 import { cut, finder, number } from "./format.js";
@@ -88,7 +88,7 @@ export default {
       })), facts, ...(isJob ? [past.element, members] : []), table.element);
 
     const look = async () => {
-      const answer = await ask("/cores", { limit: 50000 }, signal);
+      const answer = await askCores(signal);
       const now = performance.now();
       cores = answer.cores;
       lags = new Map((answer.parts ?? []).map((part) => [part.partition, part.lag]));

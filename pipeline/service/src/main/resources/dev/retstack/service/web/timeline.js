@@ -1,5 +1,5 @@
 // What cores did when. The server answers for any window; nothing else is kept here.
-import { ask } from "./api.js";
+import { ask, rowsOf } from "./api.js";
 import { fit, fitText, hatch, hit, palette, rectangles, ticks } from "./canvas.js";
 import { button, field, h, name, notice } from "./dom.js";
 import { cut, finder, number, percent, time, unitName } from "./format.js";
@@ -31,26 +31,10 @@ function isOneCall(row) {
     && row.busy === Math.min(row.exit, row.to) - Math.max(row.enter, row.from)));
 }
 
-/** Puts a column into rows. It came in steps, as Json.Steps of the server writes them; of words come their places in texts. */
-function fill(rows, key, column, texts) {
-  let last = 0;
-  let at = 0;
-  for (const one of column) {
-    const [step, times] = Array.isArray(one) ? one : [one, 1];
-    for (let i = 0; i < times; i++) {
-      last += typeof step === "number" ? step : 0;
-      rows[at++][key] = step === null ? undefined : texts ? texts[last] : typeof step === "string" ? Number(step) : last;
-    }
-  }
-}
-
 /** An answer whose rows came column by column: each row with what its line says, each line with its rows. */
-function unfold({ cores, lines, rows: { numbers, words, texts } }) {
+function unfold({ cores, lines, rows: columns }) {
   const whole = lines.map(({ rows: count, ...line }) => ({ ...line, rows: Array.from({ length: count }, () => ({ ...line })) }));
-  const rows = whole.flatMap((line) => line.rows);
-  Object.entries(numbers).forEach(([key, column]) => fill(rows, key, column));
-  Object.entries(words).forEach(([key, column]) => fill(rows, key, column, texts));
-  return { cores, lines: whole, rows };
+  return { cores, lines: whole, rows: rowsOf(columns, whole.flatMap((line) => line.rows)) };
 }
 
 /** What lines of a track are called. */
