@@ -473,7 +473,7 @@ class HostileRecordsTest {
 
     /** Asks for windows of what a core did when. */
     private static void draw(GraphState at, CoreKey core) throws IOException {
-      Pyramid drawn = at.drawn(core).orElse(null);
+      Pyramid drawn = at.drawn(core).map(GraphState.Drawn::pyramid).orElse(null);
       if (drawn == null) {
         return;
       }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.retstack.schema.PyramidCore;
 import dev.retstack.schema.PyramidLevel;
 import dev.retstack.schema.PyramidLine;
+import dev.retstack.schema.PyramidTask;
 import dev.retstack.schema.PyramidTiles;
 import dev.retstack.schema.TraceEntry;
 import dev.retstack.schema.wire.AvroGuard;
@@ -100,6 +101,7 @@ final class Traces {
                 "INSTRUCTIONS",
                 1L << 20,
                 0L,
+                List.of(new PyramidTask((long) core, 0x776f726b65720000L, 0L)),
                 List.of(new PyramidLine(2, 0L, 1, 0, core)),
                 levels));
       }

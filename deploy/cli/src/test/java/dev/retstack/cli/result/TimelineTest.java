@@ -123,7 +123,8 @@ class TimelineTest {
     assertThat(json).contains("\"function\":\"run_w200\"").contains("\"stretch\":");
     String csv = run("graph", file, "--timeline", "--format", "csv", "--from", "5000").out();
     assertThat(csv.lines().findFirst().orElseThrow())
-        .startsWith("core,session,kind,task,instance,interrupts,depth,from,to,function,calls,busy");
+        .startsWith(
+            "core,session,kind,task,instance,interrupts,depth,taskName,from,to,function,calls,busy");
     assertThat(csv).contains(",run_w200,");
   }
 

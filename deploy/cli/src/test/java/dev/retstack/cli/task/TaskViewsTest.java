@@ -73,6 +73,9 @@ class TaskViewsTest {
     assertThat(ok("report", named, "--by-task").out()).contains("# core c0, task " + shown + "\n");
     assertThat(ok("export", named, "--format", "folded", "-o", "-", "--by-task").out())
         .contains(shown + ";os.elf;work 10");
+    assertThat(ok("graph", named, "--timeline").out()).as("from chunks").contains(shown + " depth");
+    ok("index", named);
+    assertThat(ok("graph", named, "--timeline").out()).as("from tiles").contains(shown + " depth");
     for (String same : List.of("functions", "edges")) {
       assertThat(json("report", named, "--edges").get(same))
           .isEqualTo(json("report", trace, "--edges").get(same));

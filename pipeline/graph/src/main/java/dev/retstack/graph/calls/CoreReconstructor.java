@@ -26,6 +26,7 @@ import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
 import java.util.Collection;
+import java.util.Map;
 
 /**
  * Rebuilds the calls of one core from its chunks. It checks the sequence, counts what is missing
@@ -561,6 +562,11 @@ public final class CoreReconstructor {
   /** How the program calls the task of this id. */
   TaskName taskName(long id) {
     return names.get(id);
+  }
+
+  /** How the program calls its tasks now, by id. */
+  public Map<Long, TaskName> taskNames() {
+    return names.all();
   }
 
   /** The stack at hand, null where the task is not kept or the core ended. */

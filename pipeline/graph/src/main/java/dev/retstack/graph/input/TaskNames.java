@@ -10,6 +10,7 @@ import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
 import java.util.Arrays;
+import java.util.Map;
 import java.util.stream.LongStream;
 
 /**
@@ -40,6 +41,11 @@ public final class TaskNames {
   /** The name of the task of this id. */
   public TaskName get(long id) {
     return byId == null ? TaskName.NONE : byId.getOrDefault(id, TaskName.NONE);
+  }
+
+  /** All of them now, by id. */
+  public Map<Long, TaskName> all() {
+    return byId == null ? Map.of() : Map.copyOf(byId);
   }
 
   /** Whether no task but the core's first has one. */

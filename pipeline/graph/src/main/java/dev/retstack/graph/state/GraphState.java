@@ -40,6 +40,7 @@ import dev.retstack.graph.totals.ProfileKey;
 import dev.retstack.graph.totals.TimeRules;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.schema.record.RecordLinks;
+import dev.retstack.schema.record.TaskName;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
@@ -184,7 +185,7 @@ public final class GraphState {
    * What a core did when: a copy of its pyramid, with calls of chunks that are held behind gaps,
    * and with calls that are open, as if they ended now.
    */
-  public Optional<Pyramid> drawn(CoreKey key) {
+  public Optional<Drawn> drawn(CoreKey key) {
     var _ = summary(key); // a gap that there is no room to show is given up
     KnownCore core = cores.known(key);
     Pyramid pyramid = pyramids == null ? null : pyramids.of(key);
@@ -192,13 +193,21 @@ public final class GraphState {
       return Optional.empty();
     }
     Pyramid copy = pyramid.copy();
-    if (core instanceof CoreGraph open && late.holds(open)) {
-      late.place(open, copy);
+    CoreGraph read = cores.read(core);
+    if (late.holds(read)) {
+      late.place(read, copy);
     } else {
-      cores.read(core).placeOpen(copy);
+      read.placeOpen(copy);
     }
-    return Optional.of(copy);
+    return Optional.of(new Drawn(copy, read.progress().taskNames()));
   }
+
+  /**
+   * What a core did when.
+   *
+   * @param tasks how the program called them last, by id
+   */
+  public record Drawn(Pyramid pyramid, Map<Long, TaskName> tasks) {}
 
   /** The core as it is kept: its image and its clock. */
   public Optional<KnownCore> known(CoreKey key) {

@@ -3,7 +3,6 @@ package dev.retstack.service.images;
 import dev.retstack.graph.input.ImageInfo;
 import dev.retstack.graph.input.LateSymbols;
 import dev.retstack.graph.state.GraphState;
-import dev.retstack.graph.symbol.FunctionNames;
 import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -19,7 +18,7 @@ public final class KeptNames {
   private static final int KEPT = 16;
 
   private final LateSymbols symbols;
-  private final Map<Images, FunctionNames> kept = new LinkedHashMap<>(16, 0.75f, true);
+  private final Map<Images, ImageInfo> kept = new LinkedHashMap<>(16, 0.75f, true);
 
   private record Images(String own, Set<String> others) {}
 
@@ -39,17 +38,16 @@ public final class KeptNames {
   }
 
   /**
-   * Names of an image and of others that are mapped beside it.
+   * An image with the names of others that are mapped beside it.
    *
    * @return empty where the image is not found; of another one that is not, addresses are names
    */
-  public Optional<FunctionNames> of(String own, Set<String> others, Finder finder)
-      throws IOException {
+  public Optional<ImageInfo> of(String own, Set<String> others, Finder finder) throws IOException {
     Images images = new Images(own, Set.copyOf(others));
     synchronized (kept) {
-      FunctionNames names = kept.get(images);
-      if (names != null) {
-        return Optional.of(names);
+      ImageInfo found = kept.get(images);
+      if (found != null) {
+        return Optional.of(found);
       }
     }
     GraphState state = new GraphState().named(symbols);
@@ -66,15 +64,15 @@ public final class KeptNames {
       return Optional.empty();
     }
     state.image(image.get());
-    FunctionNames names = state.findImage(own).orElseThrow().names();
+    ImageInfo named = state.findImage(own).orElseThrow();
     if (all) {
       synchronized (kept) {
-        kept.put(images, names);
+        kept.put(images, named);
         if (kept.size() > KEPT) {
           kept.remove(kept.keySet().iterator().next());
         }
       }
     }
-    return Optional.of(names);
+    return Optional.of(named);
   }
 }

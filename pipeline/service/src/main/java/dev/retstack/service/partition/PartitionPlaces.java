@@ -10,11 +10,14 @@ import dev.retstack.graph.snapshot.ByteInput;
 import dev.retstack.graph.snapshot.ByteOutput;
 import dev.retstack.graph.snapshot.Fields;
 import dev.retstack.graph.state.GraphState;
+import dev.retstack.schema.record.TaskName;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -41,9 +44,15 @@ public record PartitionPlaces(StateCopy position, List<Core> cores) {
    * What a core did when.
    *
    * @param others images of functions that are not of its own
+   * @param tasks how the program called them last, by id
    * @param pyramid with the calls that are open
    */
-  public record Drawn(String image, Set<String> others, ClockUnit unit, Pyramid pyramid) {
+  public record Drawn(
+      String image,
+      Set<String> others,
+      ClockUnit unit,
+      Map<Long, TaskName> tasks,
+      Pyramid pyramid) {
     /** Fields of it, as {@link #readFrom} reads them. */
     public void writeTo(DataOutput out) throws IOException {
       Fields.writeText(out, image);
@@ -52,6 +61,12 @@ public record PartitionPlaces(StateCopy position, List<Core> cores) {
         Fields.writeText(out, other);
       }
       Fields.writeText(out, unit.name());
+      out.writeInt(tasks.size());
+      for (Map.Entry<Long, TaskName> task : tasks.entrySet()) {
+        out.writeLong(task.getKey());
+        out.writeLong(task.getValue().first());
+        out.writeLong(task.getValue().second());
+      }
       ByteOutput bytes = new ByteOutput(1 << 12);
       pyramid.writeTo(bytes);
       out.writeInt(bytes.size());
@@ -67,13 +82,18 @@ public record PartitionPlaces(StateCopy position, List<Core> cores) {
         others.add(Fields.readText(in));
       }
       ClockUnit unit = Fields.readEnum(in, ClockUnit.class);
+      Map<Long, TaskName> tasks = new HashMap<>();
+      for (int left = Fields.readCount(in, TASKS_MAX, "names of tasks"); left > 0; left--) {
+        tasks.put(in.readLong(), new TaskName(in.readLong(), in.readLong()));
+      }
       byte[] bytes = new byte[Fields.readCount(in, PYRAMID_MAX, "bytes of a pyramid")];
       in.readFully(bytes);
-      return new Drawn(image, others, unit, Pyramid.readFrom(new ByteInput(bytes)));
+      return new Drawn(image, others, unit, tasks, Pyramid.readFrom(new ByteInput(bytes)));
     }
   }
 
   private static final int OTHERS_MAX = 1 << 14;
+  private static final int TASKS_MAX = 1 << 20;
   private static final int PYRAMID_MAX = 1 << 20;
 
   /** The same with what the cores did when. */
@@ -86,13 +106,15 @@ public record PartitionPlaces(StateCopy position, List<Core> cores) {
   }
 
   private static Optional<Drawn> drawn(CoreKey key, GraphState state) {
-    Optional<Pyramid> pyramid = state.drawn(key);
-    if (pyramid.isEmpty()) {
+    Optional<GraphState.Drawn> drawn = state.drawn(key);
+    if (drawn.isEmpty()) {
       return Optional.empty();
     }
+    Pyramid pyramid = drawn.get().pyramid();
     KnownCore core = state.known(key).orElseThrow();
-    Set<String> others = state.others().of(pyramid.get().functions());
-    return Optional.of(new Drawn(core.image().id(), others, core.unit(), pyramid.get()));
+    Set<String> others = state.others().of(pyramid.functions());
+    return Optional.of(
+        new Drawn(core.image().id(), others, core.unit(), drawn.get().tasks(), pyramid));
   }
 
   public PartitionPlaces {

@@ -2,13 +2,13 @@ package dev.retstack.service.query;
 
 import dev.retstack.graph.calls.BrokenCoreException;
 import dev.retstack.graph.input.CoreKey;
+import dev.retstack.graph.input.ImageInfo;
 import dev.retstack.graph.input.LateSymbols;
 import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.limits.StateBudget;
 import dev.retstack.graph.places.Place;
 import dev.retstack.graph.pyramid.Timeline;
 import dev.retstack.graph.state.GraphState;
-import dev.retstack.graph.symbol.FunctionNames;
 import dev.retstack.graph.totals.TimeRules;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.Image;
@@ -287,7 +287,7 @@ public final class Windows implements AutoCloseable {
           continue;
         }
         PartitionPlaces.Drawn drawn = core.drawn().orElseThrow();
-        FunctionNames functions =
+        ImageInfo image =
             keptNames
                 .of(drawn.image(), drawn.others(), id -> find(id, known).map(ChunkApplier::info))
                 .orElseThrow(() -> noImage(drawn.image(), core.key().core()));
@@ -299,7 +299,8 @@ public final class Windows implements AutoCloseable {
                     drawn.unit(),
                     last,
                     Timeline.of(drawn.pyramid().tiles(), asked),
-                    functions,
+                    image.names(),
+                    TraceTimeline.TaskNaming.of(image, drawn.tasks()),
                     shape.detail(core)));
       }
     }

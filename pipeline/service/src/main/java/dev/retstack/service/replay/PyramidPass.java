@@ -13,6 +13,7 @@ import dev.retstack.graph.pyramid.Tiles;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.PyramidCore;
+import dev.retstack.schema.PyramidTask;
 import dev.retstack.schema.TraceEntry;
 import dev.retstack.schema.file.TraceFileReader;
 import dev.retstack.schema.file.TracePyramidWriter;
@@ -143,6 +144,15 @@ public final class PyramidPass {
     }
   }
 
+  private static List<PyramidTask> tasks(CoreGraph core) {
+    return core.progress().taskNames().entrySet().stream()
+        .sorted(Map.Entry.comparingByKey(Long::compareUnsigned))
+        .map(
+            task ->
+                new PyramidTask(task.getKey(), task.getValue().first(), task.getValue().second()))
+        .toList();
+  }
+
   private PyramidCore write(CoreGraph core, Tiles tiles, TracePyramidWriter writer)
       throws IOException {
     return new PyramidCore(
@@ -153,6 +163,7 @@ public final class PyramidPass {
         core.unit().name(),
         core.progress().time(),
         tiles.leftOut(),
+        tasks(core),
         PyramidBlocks.lines(tiles),
         PyramidBlocks.write(tiles, writer));
   }

@@ -56,6 +56,7 @@ final class TileReplay {
         last,
         Timeline.of(tiles.tiles(), question),
         graph.map(one -> one.image().names()).orElse(SymbolTable.EMPTY),
+        (task, instance) -> graph.map(one -> one.taskName(task, instance)).orElse(""),
         TraceTimeline.Detail.CHUNKS);
   }
 }

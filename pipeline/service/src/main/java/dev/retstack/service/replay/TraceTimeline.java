@@ -14,6 +14,7 @@ import dev.retstack.schema.file.IndexedTrace;
 import dev.retstack.schema.file.TraceIndex;
 import dev.retstack.schema.file.TracePyramid;
 import dev.retstack.schema.file.TracePyramid.WrongPyramidException;
+import dev.retstack.schema.record.TaskName;
 import dev.retstack.service.images.KeptNames;
 import dev.retstack.service.partition.ChunkApplier;
 import java.io.Closeable;
@@ -21,6 +22,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -46,7 +48,14 @@ public final class TraceTimeline implements Closeable {
   private TracePyramid pyramid;
 
   /** A core of the pyramid. */
-  private record Known(PyramidCore core, PyramidBlocks blocks) {}
+  private record Known(PyramidCore core, Map<Long, TaskName> tasks, PyramidBlocks blocks) {
+    static Map<Long, TaskName> tasks(PyramidCore core) {
+      Map<Long, TaskName> tasks = new HashMap<>();
+      core.getTasks()
+          .forEach(one -> tasks.put(one.getTask(), new TaskName(one.getFirst(), one.getSecond())));
+      return tasks;
+    }
+  }
 
   /** What an answer was made of. */
   public enum Detail {
@@ -63,6 +72,7 @@ public final class TraceTimeline implements Closeable {
    *
    * @param unit of its times
    * @param last time of its last record, in the window or not
+   * @param tasks what they are called, also those that have no name of the program's
    */
   public record Answer(
       CoreKey core,
@@ -70,7 +80,21 @@ public final class TraceTimeline implements Closeable {
       long last,
       Timeline timeline,
       FunctionNames names,
+      TaskNaming tasks,
       Detail detail) {}
+
+  /** What the tasks of a core are called. */
+  @FunctionalInterface
+  public interface TaskNaming {
+    /** As {@link ImageInfo#taskName(long, int, TaskName)}. */
+    String name(long task, int instance);
+
+    /** As the image names those that its program does not name. */
+    static TaskNaming of(ImageInfo image, Map<Long, TaskName> called) {
+      return (task, instance) ->
+          image.taskName(task, instance, called.getOrDefault(task, TaskName.NONE));
+    }
+  }
 
   /**
    * How fine an answer is.
@@ -97,7 +121,7 @@ public final class TraceTimeline implements Closeable {
       for (PyramidCore one : pyramid == null ? List.<PyramidCore>of() : pyramid.cores()) {
         cores.put(
             new TraceIndex.Core(one.getSession(), one.getCore()),
-            new Known(one, new PyramidBlocks(pyramid, one, cache)));
+            new Known(one, Known.tasks(one), new PyramidBlocks(pyramid, one, cache)));
       }
     } catch (WrongPyramidException e) {
       cores.clear();
@@ -174,12 +198,14 @@ public final class TraceTimeline implements Closeable {
       return replay(core, question, progress);
     }
     try {
+      ImageInfo image = named(known.core());
       return new Answer(
           new CoreKey(core.session(), core.core()),
           unit(known.core()),
           lastTime(core),
           Timeline.of(known.blocks(), question),
-          names(known.core()),
+          image.names(),
+          TaskNaming.of(image, known.tasks()),
           isCoarse ? Detail.COARSE : Detail.TILES);
     } catch (PyramidBlocks.WrongBlockException | WrongPyramidException e) {
       notices.add(e.getMessage());
@@ -216,7 +242,7 @@ public final class TraceTimeline implements Closeable {
         .sum();
   }
 
-  private FunctionNames names(PyramidCore known) throws IOException, WrongPyramidException {
+  private ImageInfo named(PyramidCore known) throws IOException, WrongPyramidException {
     return names
         .of(known.getImage(), new LinkedHashSet<>(known.getImages()), this::image)
         .orElseThrow(

@@ -20,6 +20,9 @@ public final class TimelineView {
   /** Shares of a stretch that is not of one call, from the least on. */
   private static final String SHADES = ".:+#";
 
+  /** Characters of a task's name in front of its lines. */
+  private static final int LABEL_MAX = 40;
+
   /** Stretches of time, unless asked for otherwise. */
   public static final int WIDTH = 100;
 
@@ -35,6 +38,10 @@ public final class TimelineView {
 
   /** A line of a core, which has so many rows. */
   private record OfLine(TraceTimeline.Answer answer, Line line, int rows) {
+    String taskName() {
+      return answer.tasks().name(line.task(), line.instance());
+    }
+
     <T> Optional<T> ofCalls(T value) {
       return line.kind() == Line.Kind.CALLS ? Optional.of(value) : Optional.empty();
     }
@@ -56,7 +63,8 @@ public final class TimelineView {
           .text("task", of -> of.ofCalls(new Table.TaskId(of.line.task())))
           .number("instance", of -> of.ofCalls(of.line.instance()))
           .number("interrupts", of -> of.ofCalls(of.line.interrupts()))
-          .number("depth", of -> of.ofCalls(of.line.depth()));
+          .number("depth", of -> of.ofCalls(of.line.depth()))
+          .text("taskName", of -> of.ofCalls(of.taskName()));
 
   private static final Table<Row> STRETCH =
       new Table<Row>()
@@ -165,16 +173,19 @@ public final class TimelineView {
 
   private static List<String> drawn(TraceTimeline.Answer answer) {
     Timeline timeline = answer.timeline();
-    int wide = timeline.lines().stream().mapToInt(line -> label(line).length()).max().orElse(0);
+    List<String> labels = timeline.lines().stream().map(line -> label(line, answer)).toList();
+    int wide = labels.stream().mapToInt(String::length).max().orElse(0);
     List<String> lines = new ArrayList<>();
     int at = 0;
-    for (Line line : timeline.lines()) {
+    for (int i = 0; i < labels.size(); i++) {
+      Line line = timeline.lines().get(i);
       char[] pixels = new char[timeline.pixels()];
       Arrays.fill(pixels, ' ');
       while (at < timeline.rows().size() && timeline.rows().get(at).line().equals(line)) {
         draw(timeline.rows().get(at++), timeline, answer.names(), pixels);
       }
-      lines.add(label(line) + " ".repeat(wide - label(line).length() + 1) + new String(pixels));
+      String label = labels.get(i);
+      lines.add(label + " ".repeat(wide - label.length() + 1) + new String(pixels));
     }
     return lines;
   }
@@ -203,15 +214,18 @@ public final class TimelineView {
     }
   }
 
-  private static String label(Line line) {
+  private static String shortened(String name) {
+    return name.length() > LABEL_MAX ? name.substring(0, LABEL_MAX - 1) + "\u2026" : name;
+  }
+
+  private static String label(Line line, TraceTimeline.Answer answer) {
     return switch (line.kind()) {
       case LOSSES -> "losses";
       case ANOMALIES -> "anomalies";
       case CALLS ->
-          "task %s%s %sdepth %d"
+          "%s %sdepth %d"
               .formatted(
-                  Long.toUnsignedString(line.task()),
-                  line.instance() > 1 ? "#" + line.instance() : "",
+                  shortened(answer.tasks().name(line.task(), line.instance())),
                   line.interrupts() > 0 ? "interrupt " + line.interrupts() + " " : "",
                   line.depth());
     };

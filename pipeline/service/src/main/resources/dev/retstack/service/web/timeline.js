@@ -39,9 +39,7 @@ function unfold({ cores, lines, rows: columns }) {
 
 /** What lines of a track are called. */
 function trackName(row) {
-  const task = BigInt(row.task ?? "0");
-  return (row.interrupts > 0 ? "interrupt " + row.interrupts + " in " : "")
-    + "task " + (task > 4096n ? row.task : task.toString()) + (row.instance > 1 ? "#" + row.instance : "");
+  return (row.interrupts > 0 ? "interrupt " + row.interrupts + " in " : "") + cut(row.taskName || row.task, 60);
 }
 
 class Timeline {
@@ -356,7 +354,7 @@ class Timeline {
       const lines = [];
       for (const one of this.deepest.values()) {
         if (one.core === id) {
-          const labelled = one.sample.task !== "0x0" || one.sample.interrupts > 0 || one.sample.instance > 1;
+          const labelled = one.sample.taskName !== "task 0" || one.sample.interrupts > 0 || one.sample.instance > 1;
           y += labelled ? LINE : 0;
           lines.push({ key: one.key, y, labelled, sample: one.sample, calls: track.calls.get(one.key) });
           y += (one.depth + 1) * LINE + GAP;
