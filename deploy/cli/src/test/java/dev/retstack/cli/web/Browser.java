@@ -45,10 +45,10 @@ final class Browser implements AutoCloseable {
       """;
 
   private static final Path SCREENSHOTS = Path.of("target", "screenshots");
-  private static final Duration PATIENCE = Duration.ofSeconds(20);
 
   private final ChromeDriver driver;
   private String server;
+  private Duration patience = Duration.ofSeconds(20);
 
   private Browser(ChromeDriver driver, URI server) {
     this.driver = driver;
@@ -175,8 +175,13 @@ final class Browser implements AutoCloseable {
     driver.findElement(By.xpath("//button[normalize-space()='" + buttonText + "']")).click();
   }
 
+  /** Waits longer from now on, for what takes long. */
+  void waitsAtMost(Duration time) {
+    patience = time;
+  }
+
   void until(String what, Supplier<Boolean> holds) {
-    new WebDriverWait(driver, PATIENCE, Duration.ofMillis(20))
+    new WebDriverWait(driver, patience, Duration.ofMillis(20))
         .withMessage(() -> what + "; the page says: " + text("body"))
         .until(_ -> holds.get());
   }

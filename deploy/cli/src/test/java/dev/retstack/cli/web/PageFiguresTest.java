@@ -22,6 +22,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -67,6 +68,7 @@ class PageFiguresTest {
         Browser.isThere(),
         "no chromium and chromedriver in the path: apt-get install chromium chromium-driver");
     browser = Browser.open(URI.create("http://127.0.0.1/"));
+    browser.waitsAtMost(Duration.ofMinutes(3)); // Flame of all of a large trace
   }
 
   @AfterAll
