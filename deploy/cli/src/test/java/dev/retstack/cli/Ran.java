@@ -1,5 +1,8 @@
 package dev.retstack.cli;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.retstack.cli.command.ExitCode;
 import dev.retstack.cli.command.Terminal;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
@@ -11,6 +14,13 @@ public record Ran(int code, String out, String err) {
   /** Runs with an empty environment. */
   public static Ran retstack(String... args) {
     return with(Map.of(), args);
+  }
+
+  /** Runs with an empty environment what has to go well. */
+  public static Ran well(String... args) {
+    Ran ran = retstack(args);
+    assertThat(ran.code).as(ran.err).isEqualTo(ExitCode.OK);
+    return ran;
   }
 
   /** Runs with the given environment variables. */

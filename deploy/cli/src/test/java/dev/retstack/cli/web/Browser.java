@@ -150,6 +150,14 @@ final class Browser implements AutoCloseable {
     return rows;
   }
 
+  /** The longest of what the page measured by that name, in milliseconds; 0 where nothing was. */
+  long longest(String measure) {
+    return number(
+        "return Math.ceil(Math.max(0, ...performance.getEntriesByName(arguments[0])"
+            + ".map((one) => one.duration)))",
+        measure);
+  }
+
   Object script(String script, Object... arguments) {
     return ((JavascriptExecutor) driver).executeScript(script, arguments);
   }

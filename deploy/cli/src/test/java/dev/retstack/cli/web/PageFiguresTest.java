@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import dev.retstack.cli.Applied;
 import dev.retstack.cli.Ran;
 import dev.retstack.cli.broker.EmbeddedBroker;
-import dev.retstack.cli.command.ExitCode;
 import dev.retstack.graph.input.LateSymbols;
 import dev.retstack.service.Pipeline;
 import dev.retstack.service.PipelineConfig;
@@ -81,7 +80,8 @@ class PageFiguresTest {
   @Test
   void ofARecordedTrace(@TempDir Path dir) throws Exception {
     Path file = dir.resolve("eight.avro");
-    run("record", "-o", file.toString(), "--image", IMAGE, "--cores", "8", "--", "w200", ROUNDS);
+    Ran.well(
+        "record", "-o", file.toString(), "--image", IMAGE, "--cores", "8", "--", "w200", ROUNDS);
     try (TraceServer server = TraceServer.start(file, LateSymbols.NONE, HttpSettings.LOCAL)) {
       browser.turnTo(server.uri());
       measure("a trace, one core", "/?page=timeline&core=" + IMAGE + "-0");
@@ -94,17 +94,12 @@ class PageFiguresTest {
   @Test
   void ofARunningJob(@TempDir Path dir) throws Exception {
     try (EmbeddedBroker broker = EmbeddedBroker.start(dir.resolve("broker"), 0);
-        Pipeline pipeline =
-            PipelineService.start(
-                PipelineConfig.of(KafkaSettings.of(broker.bootstrap()))
-                    .but()
-                    .http("127.0.0.1", 0)
-                    .build())) {
+        Pipeline pipeline = member(broker)) {
       Thread fleet =
           Thread.ofPlatform()
               .start(
                   () ->
-                      run(
+                      Ran.well(
                           "emulate",
                           "--bootstrap",
                           broker.bootstrap(),
@@ -126,18 +121,18 @@ class PageFiguresTest {
     }
   }
 
-  /** The pages that list all cores, of a job with so many. */
+  private static Pipeline member(EmbeddedBroker broker) throws IOException, InterruptedException {
+    return PipelineService.start(
+        PipelineConfig.of(KafkaSettings.of(broker.bootstrap())).but().http("127.0.0.1", 0).build());
+  }
+
+  /** The pages that list all cores, of a job of a large fleet. */
   @Test
   void ofALargeFleet(@TempDir Path dir) throws Exception {
     Path file = ManyCores.write(dir.resolve("many.avro"), FLEET);
     try (EmbeddedBroker broker = EmbeddedBroker.start(dir.resolve("broker"), 0);
-        Pipeline pipeline =
-            PipelineService.start(
-                PipelineConfig.of(KafkaSettings.of(broker.bootstrap()))
-                    .but()
-                    .http("127.0.0.1", 0)
-                    .build())) {
-      run("replay", file.toString(), "--into-kafka", "--bootstrap", broker.bootstrap());
+        Pipeline pipeline = member(broker)) {
+      Ran.well("replay", file.toString(), "--into-kafka", "--bootstrap", broker.bootstrap());
       Applied.await(pipeline, ManyCores.records(FLEET));
       browser.turnTo(pipeline.httpUri());
       for (String page : List.of("fleet", "control")) {
@@ -163,7 +158,7 @@ class PageFiguresTest {
             page,
             FLEET,
             shown,
-            longest("rows-sorted"),
+            browser.longest("rows-sorted"),
             browser.heap() / 1e6,
             browser.script(
                 "return performance.getEntriesByType('resource')"
@@ -173,18 +168,6 @@ class PageFiguresTest {
                     + " one.requestStart)} ms`).join('; ')"));
       }
     }
-  }
-
-  private long longest(String measure) {
-    return browser.number(
-        "return Math.ceil(Math.max(0, ...performance.getEntriesByName(arguments[0])"
-            + ".map((one) => one.duration)))",
-        measure);
-  }
-
-  private static void run(String... words) {
-    Ran ran = Ran.retstack(words);
-    assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
   }
 
   /** Zooms in and pans, back and out again; tells what the browser measured of it. */

@@ -3,7 +3,6 @@ package dev.retstack.cli.web;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.cli.Ran;
-import dev.retstack.cli.command.ExitCode;
 import dev.retstack.cli.house.Repository;
 import dev.retstack.service.web.PageRoutes;
 import java.io.IOException;
@@ -112,7 +111,6 @@ class PagePicturesTest {
     List<String> all = new ArrayList<>(List.of("emulate"));
     all.addAll(List.of("--bootstrap", fleet.bootstrap(), "--prefix", "pictures"));
     all.addAll(List.of(words));
-    Ran ran = Ran.retstack(all.toArray(String[]::new));
-    assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
+    Ran.well(all.toArray(String[]::new));
   }
 }

@@ -198,9 +198,7 @@ class PagesTest {
   }
 
   private static String run(List<String> words) {
-    Ran ran = Ran.retstack(words.toArray(String[]::new));
-    assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
-    return ran.out();
+    return Ran.well(words.toArray(String[]::new)).out();
   }
 
   /** What the command says of this job, or of this trace. */
@@ -748,7 +746,7 @@ class PagesTest {
       browser.screenshot("fleet-10000");
       browser.assertAccessible("fleet of 10,000");
       browser.assertClean("fleet of 10,000");
-      long[] took = {longest("rows-sorted"), longest("rows-filtered")};
+      long[] took = {browser.longest("rows-sorted"), browser.longest("rows-filtered")};
       System.out.printf(
           "fleet of 10,000 cores: longest sort %d ms, longest filter %d ms, answer %d bytes%n",
           took[0],
@@ -757,13 +755,6 @@ class PagesTest {
               "return performance.getEntriesByType('resource')"
                   + ".filter((one) => one.name.includes('/cores'))[0].encodedBodySize"));
     }
-  }
-
-  private long longest(String measure) {
-    return browser.number(
-        "return Math.ceil(Math.max(...performance.getEntriesByName(arguments[0])"
-            + ".map((one) => one.duration)))",
-        measure);
   }
 
   private void sortBy(int column) {

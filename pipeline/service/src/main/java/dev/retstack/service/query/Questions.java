@@ -122,18 +122,8 @@ public final class Questions {
     return parameterMap(
         parameters -> {
           Endpoint.STACKS.check(parameters);
-          Format format = Answers.format(parameters);
           WindowQuestion question = WindowQuestion.of(parameters);
-          return gated(
-              share ->
-                  source
-                      .stacks(question, share)
-                      .thenApply(
-                          seen ->
-                              covered(
-                                  text(format, Answers.stacks(seen.view(), parameters)),
-                                  seen.view().coverage(),
-                                  seen.cost())));
+          return seen(share -> source.stacks(question, share), Answers::stacks, parameters);
         });
   }
 
@@ -169,16 +159,23 @@ public final class Questions {
       Map<String, String> given) {
     WindowQuestion question = WindowQuestion.of(given);
     boolean whole = endpoint == Endpoint.GRAPH || endpoint == Endpoint.DURATIONS;
-    Map<String, String> plain = question.plain(given);
-    Format format = Answers.format(given);
+    return seen(share -> source.window(question, !whole, share), renderer, question.plain(given));
+  }
+
+  /** Asks for a time, and renders what was in it. */
+  private Route seen(
+      Function<HeapRoom.Share, CompletionStage<Windows.Seen>> question,
+      BiFunction<View, Map<String, String>, Answer> renderer,
+      Map<String, String> parameters) {
+    Format format = Answers.format(parameters);
     return gated(
         share ->
-            source
-                .window(question, !whole, share)
+            question
+                .apply(share)
                 .thenApply(
                     seen ->
                         covered(
-                            text(format, renderer.apply(seen.view(), plain)),
+                            text(format, renderer.apply(seen.view(), parameters)),
                             seen.view().coverage(),
                             seen.cost())));
   }
