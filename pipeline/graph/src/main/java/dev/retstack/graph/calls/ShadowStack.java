@@ -288,7 +288,6 @@ final class ShadowStack {
 
   void entry(long time, int depth, long selfPc, long fromPc, long retP, long fp) {
     if (leavesOutEntry(depth)) {
-      guestSize = limit;
       return;
     }
     if (losses.isPending()) {
@@ -336,7 +335,6 @@ final class ShadowStack {
 
   void exit(long time, int depth, long selfPc, long fromPc, long retP, long fp) {
     if (leftOutExit(depth)) {
-      guestSize = limit;
       return;
     }
     int slot = leaving(time, depth, selfPc);
@@ -362,7 +360,6 @@ final class ShadowStack {
   /** The function of this frame returned to an address that had overwritten the one expected. */
   void smashed(long time, int depth, long selfPc, long to, long retP, long expected) {
     if (leftOutExit(depth)) {
-      guestSize = limit;
       return;
     }
     int slot = leaving(time, depth, selfPc);
@@ -476,7 +473,9 @@ final class ShadowStack {
     return true;
   }
 
+  /** What is left out shows that all below is there, unless a loss hides what is on top. */
   private void leaveOut() {
+    guestSize = losses.isTopUnknown() ? UNCERTAIN : limit;
     accounts.count(Stat.FRAMES_NOT_KEPT, 1);
     complete = false;
   }
@@ -797,7 +796,6 @@ final class ShadowStack {
       }
       if (depth >= maxDepth || frames.isFull()) {
         limit = Math.min(depth, maxDepth);
-        guestSize = limit;
         leaveOut();
         break;
       }

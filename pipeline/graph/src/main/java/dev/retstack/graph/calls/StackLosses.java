@@ -323,7 +323,9 @@ final class StackLosses {
         throw new IOException("corrupt snapshot: a hole in slot " + owners.topInt());
       }
       if (bases.topInt() < 0 || slots.topInt() <= below || slots.topInt() > frames.size()) {
-        throw new IOException("corrupt snapshot: a hole above slot " + slots.topInt());
+        throw new IOException(
+            "corrupt snapshot: a hole from frame %d on above slot %d of %d, the one below it above %d"
+                .formatted(bases.topInt(), slots.topInt(), frames.size(), below));
       }
       below = slots.topInt();
     }
