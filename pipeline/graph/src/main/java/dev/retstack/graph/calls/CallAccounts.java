@@ -13,6 +13,8 @@ import dev.retstack.graph.totals.OpenCounts;
 import dev.retstack.graph.totals.TimeRules;
 import dev.retstack.graph.tree.CallTreeLog;
 import dev.retstack.graph.tree.Ending;
+import dev.retstack.graph.tree.StackFold;
+import dev.retstack.graph.tree.Stacks;
 import dev.retstack.graph.tree.TreeKind;
 import dev.retstack.schema.record.RecordBatch;
 import it.unimi.dsi.fastutil.longs.LongList;
@@ -219,19 +221,42 @@ class CallAccounts {
    * @return index of the first record not taken
    */
   int linked(ShadowStack on, RecordBatch batch, int first, int room) {
-    if (!tree.isFull()
+    StackFold fold = core.fold();
+    boolean inStacks = fold != null && !tree.isFull();
+    if ((!tree.isFull() && !inStacks)
         || !core.rules().graphTime()
         || on.isHidden()
         || core.isByTask()
         || batch.time[first] < 0) {
       return first;
     }
+    int parent = on.frames.size() - 1;
+    int row = row(on, parent);
+    int node = inStacks ? fold.around(row, on.task().id(), on.task().instance()) : Stacks.NONE;
+    if (inStacks && node == Stacks.NONE) {
+      return first;
+    }
     other.next();
     LinkedCalls linked = core.linked();
     int end = linked.run(core, on, batch, first, room);
-    stats.add(Stat.TREE_CALLS_NOT_KEPT, (end - first + linked.frames()) / 2);
     linked.handOver(on, batch, end);
+    if (inStacks) {
+      fold.run(batch, first, end, row, node);
+      enterTree(on, parent + 1, fold);
+    } else {
+      stats.add(Stat.TREE_CALLS_NOT_KEPT, (end - first + linked.frames()) / 2);
+    }
     return end;
+  }
+
+  /** Calls from this slot on are left open by a run: they become rows. */
+  private void enterTree(ShadowStack on, int first, StackFold fold) {
+    Frames f = on.frames;
+    for (int slot = first; slot < f.size(); slot++) {
+      int row = enterTree(on, slot - 1, f.selfPc(slot), f.enter(slot));
+      f.setRow(slot, row);
+      fold.ranIn(row, f.children(slot));
+    }
   }
 
   /**

@@ -404,6 +404,11 @@ public final class CoreGraph extends KnownCore {
     return linked;
   }
 
+  /** Takes rows out of the tree and adds them up; null where the tree keeps its rows. */
+  StackFold fold() {
+    return fold;
+  }
+
   /**
    * A row of the tree that is an open call.
    *

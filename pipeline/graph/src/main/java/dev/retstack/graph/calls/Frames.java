@@ -114,6 +114,16 @@ final class Frames {
     resize(EMPTY);
   }
 
+  /** Frames that may be pushed without taking room. */
+  int spare() {
+    return capacity() - size;
+  }
+
+  /** Takes room. Another partition may have taken the bytes meanwhile: what room() told stands. */
+  void grow() {
+    grow(Math.max(FIRST, capacity()));
+  }
+
   private void grow(int frames) {
     resize(Arrays.copyOf(rows, rows.length + (frames << SHIFT)));
   }
@@ -129,8 +139,7 @@ final class Frames {
   int push(int depth, int parent, long selfPc, long fromPc, long retP, long fp) {
     int slot = size;
     if (slot << SHIFT == rows.length) {
-      // another partition may have taken the bytes meanwhile: what room() told stands
-      grow(Math.max(FIRST, capacity()));
+      grow();
     }
     size = slot + 1;
     set(slot, depth, parent, selfPc, fromPc, retP, fp);
@@ -139,8 +148,8 @@ final class Frames {
 
   /** Puts frames on it, for which there must be {@link #room}; they are {@link #set} next. */
   void extend(int frames) {
-    while (size + frames > capacity()) {
-      grow(Math.max(FIRST, capacity()));
+    while (spare() < frames) {
+      grow();
     }
     size += frames;
   }
@@ -261,10 +270,14 @@ final class Frames {
     return (int) get(slot, LEVEL_ROW);
   }
 
+  void setRow(int slot, int row) {
+    rows[(slot << SHIFT) + LEVEL_ROW] = both(level(slot), row);
+  }
+
   /** Its rows of the call tree have other numbers now. */
   void renumber(IntUnaryOperator numbers) {
     for (int slot = 0; slot < size; slot++) {
-      rows[(slot << SHIFT) + LEVEL_ROW] = both(level(slot), numbers.applyAsInt(row(slot)));
+      setRow(slot, numbers.applyAsInt(row(slot)));
     }
   }
 

@@ -69,6 +69,9 @@ public final class LinkedCalls {
   /** Row of the highest frame that the stack has room for. */
   private int roof;
 
+  /** Row of the highest frame for which the stack took room. */
+  private int taken;
+
   private long digest;
 
   /** Where calls are placed; null where they are not. */
@@ -120,6 +123,7 @@ public final class LinkedCalls {
     table[FRAMES + SELF_PC] = parent < 0 ? 0 : calls.selfPc(parent);
     top = FRAMES;
     roof = (int) Math.min(FRAMES + ((long) room << ROW_SHIFT), Integer.MAX_VALUE);
+    taken = FRAMES + (calls.spare() << ROW_SHIFT);
     high = FRAMES;
     pyramid = core.pyramid();
     if (pyramid != null) {
@@ -140,6 +144,10 @@ public final class LinkedCalls {
       }
       if (top >= roof) {
         break;
+      }
+      if (top >= taken) { // as if the frame were pushed
+        calls.grow();
+        taken = FRAMES + (calls.spare() << ROW_SHIFT);
       }
       if (top + ROW >= table.length) {
         table = Arrays.copyOf(table, FRAMES + 2 * (table.length - FRAMES));
@@ -209,7 +217,7 @@ public final class LinkedCalls {
     final int[] open = core.openCounts().counts();
     final long[] t = table;
     final int size = batch.size();
-    final int last = Math.min(t.length - ROW, roof);
+    final int last = Math.min(t.length - ROW, Math.min(roof, taken));
     final int base = level - (FRAMES >> ROW_SHIFT);
     final long tooLong = threshold;
     final int returned = Ending.RETURNED.code();

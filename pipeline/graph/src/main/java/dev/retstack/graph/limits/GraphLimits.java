@@ -46,7 +46,7 @@ public record GraphLimits(
 
   /**
    * The same limits for a state whose calls add up by their stacks: all of them pass through its
-   * call trees. That is several times as much work.
+   * call trees. Runs of linked records are added up at once, others are rows first.
    */
   public GraphLimits withStacks(int nodes) {
     return but().treeCallsPerCore(Integer.MAX_VALUE).stacks(nodes).build();

@@ -1,5 +1,8 @@
 package dev.retstack.graph.tree;
 
+import dev.retstack.schema.record.RecordBatch;
+import it.unimi.dsi.fastutil.ints.IntArrays;
+import it.unimi.dsi.fastutil.longs.LongArrays;
 import java.util.Arrays;
 import java.util.BitSet;
 
@@ -26,8 +29,17 @@ public final class StackFold {
   /** By row that is left in the tree: how long the rows ran that were in it. */
   private long[] below = {};
 
+  /** By row that is left in the tree: one more than its node, once a run stood in it. */
+  private int[] known = {};
+
   /** By row: its node, while rows are added up. */
   private int[] nodes = {};
+
+  // the frames of a run: node, time of the entry, time of the calls in it; the first one encloses
+  // it
+  private int[] runNodes = new int[64];
+  private long[] runEnters = new long[64];
+  private long[] runBelow = new long[64];
 
   private final int most;
   private int due;
@@ -83,17 +95,20 @@ public final class StackFold {
         stay.set(rows.parent(row));
       }
     }
-    below = Arrays.copyOf(below, Math.max(below.length, size));
+    below = LongArrays.grow(below, size);
+    known = IntArrays.grow(known, size);
     addUp(rows, stacks, below, stay, open, null);
     int[] numbers = new int[size];
     int left = 0;
     for (int row = 0; row < size; row++) {
       numbers[row] = stay.get(row) ? left : CallTreeLog.NONE;
       if (stay.get(row)) {
-        below[left++] = below[row];
+        below[left] = below[row];
+        known[left++] = known[row];
       }
     }
     Arrays.fill(below, left, below.length, 0);
+    Arrays.fill(known, left, known.length, 0);
     tree.keepOnly(numbers, left);
     due = most + 2 * left;
     return numbers;
@@ -108,10 +123,80 @@ public final class StackFold {
     return all;
   }
 
+  /**
+   * The node in which runs stand that a row encloses, or a task where that is none. {@link
+   * Stacks#NONE} where losses are around it: they may turn out to have happened elsewhere.
+   */
+  public int around(int row, long task, int instance) {
+    if (row < 0) {
+      return stacks.task(task, instance);
+    }
+    TreeColumns rows = tree.columns();
+    known = IntArrays.grow(known, rows.size());
+    nodes = IntArrays.grow(nodes, rows.size());
+    int first = row;
+    int length = 0;
+    for (int at = row; at >= 0 && known[at] == 0; at = rows.parent(at)) {
+      if (rows.kind(at) == TreeKind.LOSS) {
+        return Stacks.NONE;
+      }
+      runNodes = IntArrays.grow(runNodes, length + 1);
+      runNodes[length++] = at;
+      first = rows.parent(at);
+    }
+    if (first >= 0) {
+      nodes[first] = known[first] - 1;
+    }
+    while (length > 0) {
+      int at = runNodes[--length];
+      nodes[at] = node(rows, at, stacks);
+      known[at] = nodes[at] + 1;
+    }
+    return known[row] - 1;
+  }
+
+  /**
+   * Adds up the calls of a run of {@linkplain RecordBatch#links linked} records that ended in it.
+   *
+   * @param row that encloses it, or none
+   * @param node in which it stands
+   * @param end behind the last record of the run
+   */
+  public void run(RecordBatch batch, int first, int end, int row, int node) {
+    int at = 0;
+    runNodes[0] = node;
+    runBelow[0] = 0;
+    for (int i = first; i < end; i++) {
+      if (batch.kind[i] == RecordBatch.ENTRY) {
+        if (++at == runNodes.length || at >= runBelow.length) {
+          runNodes = IntArrays.grow(runNodes, at + 1);
+          runEnters = LongArrays.grow(runEnters, runNodes.length);
+          runBelow = LongArrays.grow(runBelow, runNodes.length);
+        }
+        runNodes[at] = stacks.below(runNodes[at - 1], TreeKind.CALL, batch.selfPc[i]);
+        runEnters[at] = batch.time[i];
+        runBelow[at] = 0;
+      } else {
+        long ran = batch.time[i] - runEnters[at];
+        stacks.add(runNodes[at], 1, ran - runBelow[at]);
+        runBelow[--at] += ran;
+      }
+    }
+    ranIn(row, runBelow[0]);
+  }
+
+  /** Calls that have no rows ran so long in this row, or in none. */
+  public void ranIn(int row, long time) {
+    if (row >= 0) {
+      below = LongArrays.grow(below, row + 1);
+      below[row] += time;
+    }
+  }
+
   private void addUp(
       TreeColumns rows, Stacks into, long[] times, BitSet stay, BitSet open, Ends ends) {
     int size = rows.size();
-    nodes = nodes.length < size ? new int[size + size / 2] : nodes;
+    nodes = IntArrays.grow(nodes, size);
     for (int row = 0; row < size; row++) {
       nodes[row] = open.get(row) ? Stacks.NONE : node(rows, row, into);
     }

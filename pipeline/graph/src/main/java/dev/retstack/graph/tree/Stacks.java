@@ -28,6 +28,9 @@ public final class Stacks {
   private long[] calls = new long[FIRST_NODES];
   private long[] self = new long[FIRST_NODES];
 
+  /** By node: one more than the one in it that was asked for last. */
+  private int[] latest = new int[FIRST_NODES];
+
   /** Nodes by what they are, one more than their number; a power of two long. */
   private int[] table = new int[4 * FIRST_NODES];
 
@@ -49,6 +52,7 @@ public final class Stacks {
     copy.values = values.clone();
     copy.calls = calls.clone();
     copy.self = self.clone();
+    copy.latest = latest.clone();
     copy.table = table.clone();
     return copy;
   }
@@ -59,7 +63,16 @@ public final class Stacks {
 
   /** The node of a function, system call or other row in this one. */
   int below(int parent, TreeKind kind, long value) {
-    return kinds[parent] == LEFT_OUT ? parent : node(parent, kind.code(), value);
+    if (kinds[parent] == LEFT_OUT) {
+      return parent;
+    }
+    int last = latest[parent] - 1;
+    if (last >= 0 && values[last] == value && kinds[last] == kind.code()) {
+      return last;
+    }
+    int node = node(parent, kind.code(), value);
+    latest[parent] = node + 1;
+    return node;
   }
 
   private int node(int parent, int kind, long value) {
@@ -101,6 +114,7 @@ public final class Stacks {
     values = Arrays.copyOf(values, room);
     calls = Arrays.copyOf(calls, room);
     self = Arrays.copyOf(self, room);
+    latest = Arrays.copyOf(latest, room);
     table = new int[4 * room];
     for (int node = 0; node < size; node++) {
       table[place(parents[node], kinds[node], values[node])] = node + 1;
