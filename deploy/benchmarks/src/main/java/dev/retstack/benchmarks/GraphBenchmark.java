@@ -44,9 +44,9 @@ public class GraphBenchmark {
   @Param({"w200", "fib"})
   public String workload;
 
-  /** Whether calls are put into the tiles of a core, too, as a member does. */
-  @Param({"false", "true"})
-  public boolean pyramid;
+  /** What calls go into, too: the tiles of a core, as a member has them; stacks, as for Flame. */
+  @Param({"nothing", "tiles", "stacks"})
+  public String beside;
 
   private Series series;
   private List<RecordBatch> batches;
@@ -88,8 +88,9 @@ public class GraphBenchmark {
   }
 
   private GraphState state() {
-    GraphState fresh = new GraphState(LIMITS);
-    if (pyramid) {
+    GraphState fresh =
+        new GraphState(beside.equals("stacks") ? LIMITS.withStacks(1 << 18) : LIMITS);
+    if (beside.equals("tiles")) {
       fresh.pyramids(new JobPyramids(new StateBudget(BUDGET_BYTES, 0)));
     }
     return fresh;

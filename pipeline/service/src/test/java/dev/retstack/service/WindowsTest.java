@@ -57,6 +57,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.SplittableRandom;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.RecordsToDelete;
@@ -195,7 +196,12 @@ class WindowsTest {
         .as(what)
         .isEqualTo(
             JSON.readTree(
-                    StacksView.of(stacks, StacksView.NODES, new Coverage(List.of(), 0))
+                    StacksView.of(
+                            stacks,
+                            Optional.of(stacks.all()),
+                            Optional.empty(),
+                            StacksView.NODES,
+                            new Coverage(List.of(), 0))
                         .as(Format.JSON))
                 .path("stacks"));
     AnomalySum.Query all =

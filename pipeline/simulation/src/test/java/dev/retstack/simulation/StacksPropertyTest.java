@@ -64,11 +64,54 @@ class StacksPropertyTest {
       assertThat(whole.callsBelow()).isEqualTo(calls(trees));
       assertThat(all.callsBelow()).isEqualTo(whole.callsBelow());
       assertThat(all.total()).isEqualTo(whole.total());
+      oneFunction(whole);
       if (all.inOrder().stream().noneMatch(one -> one.node().isLeftOut())) {
         assertThat(lines(all, byTask)).isEqualTo(lines(whole, byTask));
         assertThat(counts(all)).isEqualTo(counts(whole));
       }
     }
+  }
+
+  /** The calls of a function as one, as a walk through all nodes finds them. */
+  private static void oneFunction(StackNode all) {
+    List<StackNode.Placed> nodes = all.inOrder();
+    String function = nodes.getLast().node().name();
+    Map<String, List<Long>> callers = new TreeMap<>();
+    long below = 0;
+    for (StackNode.Placed placed : nodes.subList(1, nodes.size())) {
+      StackNode node = placed.node();
+      assertThat(all.at(node.place())).containsSame(node);
+      StringBuilder path = new StringBuilder();
+      boolean isOutermost = node.name().equals(function);
+      for (int at = placed.parent(); at > 0; at = nodes.get(at).parent()) {
+        path.append(nodes.get(at).node().name()).append(';');
+        isOutermost &= !nodes.get(at).node().name().equals(function);
+      }
+      if (isOutermost) {
+        callers.merge(
+            path.toString(),
+            List.of(node.calls(), node.total()),
+            (one, other) -> List.of(one.get(0) + other.get(0), one.get(1) + other.get(1)));
+        below += node.callsBelow();
+      }
+    }
+    StackNode callees = all.callees(function);
+    assertThat(callees.callsBelow()).isEqualTo(below);
+    assertThat(List.of(callees.calls(), callees.total()))
+        .isEqualTo(
+            List.of(
+                callers.values().stream().mapToLong(List::getFirst).sum(),
+                callers.values().stream().mapToLong(List::getLast).sum()));
+    assertThat(brought(all.callers(function), "")).isEqualTo(callers);
+  }
+
+  private static Map<String, List<Long>> brought(StackNode caller, String path) {
+    Map<String, List<Long>> all = new TreeMap<>();
+    if (caller.calls() > 0 || caller.self() > 0) {
+      all.put(path, List.of(caller.calls(), caller.self()));
+    }
+    caller.below().forEach(one -> all.putAll(brought(one, path + one.name() + ';')));
+    return all;
   }
 
   private static List<List<Object>> counts(StackNode all) {

@@ -708,6 +708,7 @@ class PagesTest {
     browser.screenshot("trace-flame");
     theFlameOfAllIsTheReport();
     theSandwichHasTheEdgesOfTheReport("sort_partition");
+    whatIsLeftOutOpens();
     browser.go("/?page=compare&core=zoo-x86_64-fentry-0&core2=zoo-x86_64-fentry-1");
     assertThat(browser.text("#status")).startsWith("0 of ");
     theDifferencesAreThoseOfTheTrees();
@@ -805,6 +806,32 @@ class PagesTest {
     browser.go("/?page=flame&apart=task");
     browser.until("it is drawn apart", () -> boxes() > 100);
     assertThat(browser.number(BYTES)).as("bytes of the answer").isLessThan(1_000_000);
+  }
+
+  /** A box [left out] stands for what is in the node around it: that opens. */
+  private void whatIsLeftOutOpens() throws Exception {
+    try (HttpClient client = HttpClient.newHttpClient()) {
+      List<Map<String, String>> few = rows(get(client, "/stacks?limit=20&format=csv").body());
+      Map<String, String> leftOut =
+          few.stream().filter(row -> !row.get("in").isEmpty()).findFirst().orElseThrow();
+      Map<String, String> around = few.get(Integer.parseInt(leftOut.get("parent")));
+      String in = leftOut.get("in");
+      Map<String, String> root = rows(get(client, "/stacks?format=csv&in=" + in).body()).getFirst();
+      for (String column : List.of("function", "calls", "total", "self")) {
+        assertThat(root.get(column)).as(column).isEqualTo(around.get(column));
+      }
+      HttpResponse<String> nowhere = get(client, "/stacks?in=xyz");
+      assertThat(nowhere.statusCode()).isEqualTo(400);
+      assertThat(nowhere.body()).contains("in=xyz is no place of a stack");
+      browser.go("/?page=flame&inside=" + in);
+      browser.until("it is drawn", () -> boxes() > 1);
+      browser.script("document.querySelector('.stage canvas').focus()");
+      browser.press(Keys.ESCAPE);
+      browser.until("the whole again", () -> !browser.address().contains("inside="));
+      browser.go("/?page=flame&inside=1");
+      browser.until("the whole where it is not there", () -> boxes() > 100);
+      assertThat(browser.address()).doesNotContain("inside=");
+    }
   }
 
   /** Calls and self time of each function are those of the report, whatever its callers are. */

@@ -7,11 +7,13 @@ import dev.retstack.graph.totals.ContextKey;
 import dev.retstack.graph.tree.Stacks;
 import dev.retstack.graph.tree.TreeKind;
 import dev.retstack.schema.record.SignalContext;
+import it.unimi.dsi.fastutil.HashCommon;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 
 /**
@@ -30,6 +32,7 @@ public final class StackNode {
   private static final int NODES = 1 << 18;
 
   private final String name;
+  private final long place;
   private final Map<String, StackNode> below = new TreeMap<>();
   private long calls;
   private long self;
@@ -37,8 +40,9 @@ public final class StackNode {
   private long callsBelow;
   private boolean leftOut;
 
-  private StackNode(String name) {
+  private StackNode(String name, long place) {
     this.name = name;
+    this.place = place;
   }
 
   /** What stands apart. */
@@ -55,7 +59,7 @@ public final class StackNode {
   public record Placed(StackNode node, int parent) {}
 
   static StackNode all() {
-    return new StackNode("all");
+    return new StackNode("all", 0);
   }
 
   void add(CoreGraph core, TaskChoice tasks, Apart apart) {
@@ -105,7 +109,68 @@ public final class StackNode {
   }
 
   private StackNode below(String function) {
-    return below.computeIfAbsent(function, StackNode::new);
+    return below.computeIfAbsent(function, one -> new StackNode(one, place(one)));
+  }
+
+  private long place(String function) {
+    long hash = HashCommon.mix(place + 1);
+    for (int i = 0; i < function.length(); i++) {
+      hash = HashCommon.mix(hash ^ function.charAt(i));
+    }
+    return hash;
+  }
+
+  /** The node of this {@link #place} in this one, if it is there. */
+  public Optional<StackNode> at(long wanted) {
+    return inOrder().stream().map(Placed::node).filter(one -> one.place == wanted).findFirst();
+  }
+
+  /**
+   * All calls of a function in this node as one, with what they called. A recursion counts once,
+   * where it begins.
+   */
+  public StackNode callees(String function) {
+    StackNode all = new StackNode(function, 0);
+    List<Placed> nodes = inOrder();
+    StackNode[] into = new StackNode[nodes.size()];
+    for (int i = 1; i < into.length; i++) {
+      StackNode node = nodes.get(i).node();
+      StackNode around = into[nodes.get(i).parent()];
+      boolean begins = around == null && node.name.equals(function);
+      into[i] = begins ? all : around == null ? null : around.below(node.name);
+      if (into[i] != null) {
+        into[i].calls += node.calls;
+        into[i].self += node.self;
+        into[i].leftOut |= node.leftOut;
+      }
+    }
+    all.sum();
+    return all;
+  }
+
+  /**
+   * The same calls, with who called them: callers stand in what they called, and have as many calls
+   * and as much time as they brought.
+   */
+  public StackNode callers(String function) {
+    StackNode all = new StackNode(function, 0);
+    List<Placed> nodes = inOrder();
+    boolean[] inside = new boolean[nodes.size()];
+    for (int i = 1; i < inside.length; i++) {
+      int around = nodes.get(i).parent();
+      StackNode node = nodes.get(i).node();
+      inside[i] = inside[around] || node.name.equals(function);
+      if (inside[i] && !inside[around]) {
+        StackNode caller = all;
+        for (int at = around; at > 0; at = nodes.get(at).parent()) {
+          caller = caller.below(nodes.get(at).node().name);
+        }
+        caller.calls += node.calls;
+        caller.self += node.total;
+      }
+    }
+    all.sum();
+    return all;
   }
 
   /** All cores are added. */
@@ -137,6 +202,11 @@ public final class StackNode {
   /** Its function; the name of the system call, interrupt, task, ISA or core. */
   public String name() {
     return name;
+  }
+
+  /** Tells its stack from others below the same outermost node, whose place is 0. */
+  public long place() {
+    return place;
   }
 
   /** Nodes in it, by name. */

@@ -17,19 +17,25 @@ public final class Stacks {
 
   private static final int FIRST_NODES = 64;
 
+  // a node's row, a line of the cache: what a lookup needs, and what it adds to
+  private static final int SHIFT = 3;
+  private static final int VALUE = 0;
+
+  /**
+   * The node that it is in; in the lower half what it is: the code of a {@link TreeKind}, {@link
+   * #LEFT_OUT}, or of a task minus its instance.
+   */
+  private static final int PARENT_KIND = 1;
+
+  private static final int CALLS = 2;
+  private static final int SELF = 3;
+
+  /** One more than the node in it that was asked for last. */
+  private static final int LATEST = 4;
+
   private final int limit;
   private int size;
-  private int[] parents = new int[FIRST_NODES];
-
-  /** Code of a {@link TreeKind}, {@link #LEFT_OUT}, or of a task minus its instance. */
-  private int[] kinds = new int[FIRST_NODES];
-
-  private long[] values = new long[FIRST_NODES];
-  private long[] calls = new long[FIRST_NODES];
-  private long[] self = new long[FIRST_NODES];
-
-  /** By node: one more than the one in it that was asked for last. */
-  private int[] latest = new int[FIRST_NODES];
+  private long[] rows = new long[FIRST_NODES << SHIFT];
 
   /** Nodes by what they are, one more than their number; a power of two long. */
   private int[] table = new int[4 * FIRST_NODES];
@@ -47,59 +53,65 @@ public final class Stacks {
   Stacks copy() {
     Stacks copy = new Stacks(limit);
     copy.size = size;
-    copy.parents = parents.clone();
-    copy.kinds = kinds.clone();
-    copy.values = values.clone();
-    copy.calls = calls.clone();
-    copy.self = self.clone();
-    copy.latest = latest.clone();
+    copy.rows = rows.clone();
     copy.table = table.clone();
     return copy;
   }
 
   int task(long id, int instance) {
-    return node(NONE, -instance, id);
+    return node(both(NONE, -instance), id);
   }
 
   /** The node of a function, system call or other row in this one. */
   int below(int parent, TreeKind kind, long value) {
-    if (kinds[parent] == LEFT_OUT) {
+    long[] r = rows;
+    int at = parent << SHIFT;
+    if ((int) r[at + PARENT_KIND] == LEFT_OUT) {
       return parent;
     }
-    int last = latest[parent] - 1;
-    if (last >= 0 && values[last] == value && kinds[last] == kind.code()) {
+    long parentKind = both(parent, kind.code());
+    int last = (int) r[at + LATEST] - 1;
+    if (last >= 0 && is(r, last, parentKind, value)) {
       return last;
     }
-    int node = node(parent, kind.code(), value);
-    latest[parent] = node + 1;
+    int node = node(parentKind, value);
+    rows[at + LATEST] = node + 1;
     return node;
   }
 
-  private int node(int parent, int kind, long value) {
-    int at = place(parent, kind, value);
+  private static long both(int parent, int kind) {
+    return ((long) parent << 32) | (kind & 0xffff_ffffL);
+  }
+
+  private static boolean is(long[] rows, int node, long parentKind, long value) {
+    int at = node << SHIFT;
+    return rows[at + VALUE] == value && rows[at + PARENT_KIND] == parentKind;
+  }
+
+  private int node(long parentKind, long value) {
+    int at = place(parentKind, value);
     if (table[at] > 0) {
       return table[at] - 1;
     }
-    if (size >= limit && kind != LEFT_OUT && parent != NONE) {
-      return node(parent, LEFT_OUT, 0);
+    int parent = (int) (parentKind >> 32);
+    if (size >= limit && (int) parentKind != LEFT_OUT && parent != NONE) {
+      return node(both(parent, LEFT_OUT), 0);
     }
-    if (size == parents.length) {
+    if (size << SHIFT == rows.length) {
       grow();
-      at = place(parent, kind, value);
+      at = place(parentKind, value);
     }
-    parents[size] = parent;
-    kinds[size] = kind;
-    values[size] = value;
+    rows[(size << SHIFT) + VALUE] = value;
+    rows[(size << SHIFT) + PARENT_KIND] = parentKind;
     table[at] = ++size;
     return size - 1;
   }
 
-  private int place(int parent, int kind, long value) {
+  private int place(long parentKind, long value) {
     int mask = table.length - 1;
-    int at = (int) HashCommon.mix(value * 31 + kind + ((long) parent << 20)) & mask;
+    int at = (int) HashCommon.mix(value * 31 + parentKind) & mask;
     for (int found = table[at]; found > 0; found = table[at]) {
-      int node = found - 1;
-      if (values[node] == value && parents[node] == parent && kinds[node] == kind) {
+      if (is(rows, found - 1, parentKind, value)) {
         break;
       }
       at = (at + 1) & mask;
@@ -108,22 +120,21 @@ public final class Stacks {
   }
 
   private void grow() {
-    int room = 2 * size;
-    parents = Arrays.copyOf(parents, room);
-    kinds = Arrays.copyOf(kinds, room);
-    values = Arrays.copyOf(values, room);
-    calls = Arrays.copyOf(calls, room);
-    self = Arrays.copyOf(self, room);
-    latest = Arrays.copyOf(latest, room);
-    table = new int[4 * room];
+    rows = Arrays.copyOf(rows, 2 * rows.length);
+    table = new int[8 * size];
     for (int node = 0; node < size; node++) {
-      table[place(parents[node], kinds[node], values[node])] = node + 1;
+      table[place(get(node, PARENT_KIND), get(node, VALUE))] = node + 1;
     }
   }
 
+  private long get(int node, int field) {
+    return rows[(node << SHIFT) + field];
+  }
+
   void add(int node, long more, long time) {
-    calls[node] += more;
-    self[node] += time;
+    int at = node << SHIFT;
+    rows[at + CALLS] += more;
+    rows[at + SELF] += time;
   }
 
   /** Nodes; each stands behind the one that it is in. */
@@ -133,38 +144,38 @@ public final class Stacks {
 
   /** The node that it is in, or {@link #NONE}. */
   public int parent(int node) {
-    return parents[node];
+    return (int) (get(node, PARENT_KIND) >> 32);
   }
 
   /**
    * Of a task, which is in no node and whose {@link #value} is its id: which of that id, from 1.
    */
   public int instance(int node) {
-    return -kinds[node];
+    return -(int) get(node, PARENT_KIND);
   }
 
   /** Whether calls add up here that have no nodes of theirs. */
   public boolean isLeftOut(int node) {
-    return kinds[node] == LEFT_OUT;
+    return (int) get(node, PARENT_KIND) == LEFT_OUT;
   }
 
   /** What it is, of one that is neither a task nor left out. */
   public TreeKind kind(int node) {
-    return TreeKind.of(kinds[node]);
+    return TreeKind.of((int) get(node, PARENT_KIND));
   }
 
   /** selfPc; number of a system call or interrupt; id of a task. */
   public long value(int node) {
-    return values[node];
+    return get(node, VALUE);
   }
 
   /** Calls of the function in this stack. */
   public long calls(int node) {
-    return calls[node];
+    return get(node, CALLS);
   }
 
   /** Time that it ran itself. */
   public long self(int node) {
-    return self[node];
+    return get(node, SELF);
   }
 }

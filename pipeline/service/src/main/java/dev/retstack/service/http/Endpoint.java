@@ -11,6 +11,7 @@ import static dev.retstack.service.http.Parameter.DETAIL;
 import static dev.retstack.service.http.Parameter.FORMAT;
 import static dev.retstack.service.http.Parameter.FROM;
 import static dev.retstack.service.http.Parameter.FUNCTION;
+import static dev.retstack.service.http.Parameter.IN;
 import static dev.retstack.service.http.Parameter.KIND;
 import static dev.retstack.service.http.Parameter.LAST;
 import static dev.retstack.service.http.Parameter.LIMIT;
@@ -104,12 +105,14 @@ public enum Endpoint {
       "/stacks",
       "What calls add up to by the stack in which they ran: a node for each function in each stack of"
           + " callers, as columns; of a core or a time, if one is given",
-      "{unit,calls,total,nodes,nodesLeftOut,notKept,stacks,partitions,parts}",
+      "{unit,calls,total,nodes,nodesLeftOut,notKept,stacks,callers,partitions,parts}",
       FORMAT,
       UNIT,
       CORE,
       SESSION,
       TASK,
+      FUNCTION,
+      IN,
       APART,
       FROM,
       TO,

@@ -47,6 +47,8 @@ public record Parameter(
   static final Parameter TASK =
       text("task", "of this task only: its id, unsigned, in decimal or hex (0x...); or its name");
   static final Parameter FUNCTION = text("function", "calls of this function only");
+  static final Parameter IN =
+      text("in", "what stands in this node of the stacks: the in of a row [left out]");
   static final Parameter KIND = text("kind", "of this kind only, such as LOST");
   static final Parameter SEVERITY =
       oneOf(

@@ -90,8 +90,22 @@ final class Answers {
             task(parameters),
             StackNode.Apart.valueOf(
                 parameters.getOrDefault("apart", "none").toUpperCase(Locale.ROOT)));
+    Optional<String> function = Optional.ofNullable(parameters.get("function"));
+    StackNode all = found.all();
+    StackNode outermost = function.map(all::callees).orElse(all);
+    Optional<StackNode> top = outermost.at(place(parameters.getOrDefault("in", "0")));
     int most = number(parameters, "limit", StacksView.NODES);
-    return answer(StacksView.of(found, most, view.coverage()), parameters);
+    return answer(
+        StacksView.of(found, top, function.map(all::callers), most, view.coverage()), parameters);
+  }
+
+  private static long place(String in) {
+    try {
+      return Long.parseUnsignedLong(in, 16);
+    } catch (NumberFormatException e) {
+      throw new BadRequestException(
+          "in=" + in + " is no place of a stack", "give the in of a row [left out]");
+    }
   }
 
   static Answer durations(View view, Map<String, String> parameters) {

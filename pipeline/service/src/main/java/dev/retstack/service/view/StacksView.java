@@ -13,8 +13,10 @@ import java.util.Comparator;
 import java.util.Deque;
 import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Optional;
 import java.util.PriorityQueue;
 import java.util.Set;
+import java.util.function.ToLongFunction;
 
 /**
  * Stacks with what ran in them, as rows of a tree. The widest nodes are shown, by time or calls.
@@ -34,10 +36,29 @@ public final class StacksView {
           .number("calls", Row::calls)
           .number("total", Row::total)
           .number("self", Row::self)
+          .text("in", Row::in)
           .onlyText("stack", row -> "  ".repeat(Math.min(row.depth(), INDENT_MAX)) + row.function())
           .headed("CALLS", "TOTAL", "SELF", "STACK=stack");
 
-  private record Row(int parent, int depth, String function, long calls, long total, long self) {}
+  /** Who called a function: what they brought, which is all of it the time of those calls. */
+  private static final Table<Row> CALLERS =
+      new Table<Row>()
+          .number("parent", Row::parent)
+          .text("function", Row::function)
+          .number("calls", Row::calls)
+          .number("total", Row::total)
+          .onlyText(
+              "caller", row -> "  ".repeat(Math.min(row.depth(), INDENT_MAX)) + row.function())
+          .headed("CALLS", "TOTAL", "CALLED_BY=caller");
+
+  private record Row(
+      int parent,
+      int depth,
+      String function,
+      long calls,
+      long total,
+      long self,
+      Optional<String> in) {}
 
   /** A node whose row is next. */
   private record Next(StackNode node, int parent, int depth) {}
@@ -47,12 +68,19 @@ public final class StacksView {
   /**
    * Stacks of a trace or job.
    *
+   * @param top the node of it that is shown with all that stands in it, if it is there
+   * @param callers who called the function of that node, where it is asked for
    * @param most nodes that are shown
    */
-  public static Document of(StackReport report, int most, Coverage coverage) {
+  public static Document of(
+      StackReport report,
+      Optional<StackNode> top,
+      Optional<StackNode> callers,
+      int most,
+      Coverage coverage) {
     StackNode all = report.all();
-    Set<StackNode> shown = widest(all, most);
-    long nodes = all.inOrder().size();
+    Set<StackNode> shown = top.map(node -> widest(node, most)).orElse(Set.of());
+    long nodes = top.map(node -> node.inOrder().size()).orElse(0);
     Document document = new Document();
     coverage.addTo(document);
     document
@@ -68,8 +96,14 @@ public final class StacksView {
       document.line(
           "# %s left out: the trees are full".formatted(Count.of(report.notKept(), "later call")));
     }
-    List<Row> rows = rows(all, shown);
-    return document.columns("stacks", TABLE, rows).csv(TABLE, rows).text(TABLE, rows);
+    List<Row> rows = top.map(node -> rows(node, shown, StackNode::calls)).orElse(List.of());
+    document.columns("stacks", TABLE, rows).csv(TABLE, rows);
+    if (callers.isPresent()) {
+      StackNode function = callers.get();
+      List<Row> by = rows(function, widest(function, most), StackNode::callsBelow);
+      document.columns("callers", CALLERS, by).text(CALLERS, by).gap();
+    }
+    return document.text(TABLE, rows);
   }
 
   /** So many of the nodes that are widest by time or by calls. */
@@ -92,7 +126,8 @@ public final class StacksView {
   }
 
   /** Each row behind that of the node that it stands in, the widest first. */
-  private static List<Row> rows(StackNode all, Set<StackNode> shown) {
+  private static List<Row> rows(
+      StackNode all, Set<StackNode> shown, ToLongFunction<StackNode> calls) {
     List<Row> rows = new ArrayList<>();
     Deque<Next> todo = new ArrayDeque<>(List.of(new Next(all, -1, 0)));
     while (!todo.isEmpty()) {
@@ -102,16 +137,23 @@ public final class StacksView {
       int depth = next.depth() + 1;
       rows.add(
           new Row(
-              next.parent(), next.depth(), node.name(), node.calls(), node.total(), node.self()));
+              next.parent(),
+              next.depth(),
+              node.name(),
+              calls.applyAsLong(node),
+              node.total(),
+              node.self(),
+              Optional.empty()));
       List<StackNode> below = new ArrayList<>(node.below());
-      long calls = 0;
+      long left = 0;
       long time = 0;
       for (StackNode one : below) {
-        calls += shown.contains(one) ? 0 : one.callsBelow();
+        left += shown.contains(one) ? 0 : one.callsBelow();
         time += shown.contains(one) ? 0 : one.total();
       }
-      if (calls > 0 || time > 0) {
-        rows.add(new Row(at, depth, StackNode.LEFT_OUT, calls, time, time));
+      if (left > 0 || time > 0) {
+        Optional<String> in = Optional.of("%016x".formatted(node.place()));
+        rows.add(new Row(at, depth, StackNode.LEFT_OUT, left, time, time, in));
       }
       below.removeIf(one -> !shown.contains(one));
       below.sort(Comparator.comparingLong(StackNode::total)); // the last is popped first

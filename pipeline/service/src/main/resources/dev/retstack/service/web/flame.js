@@ -22,33 +22,41 @@ function below(parent, name, more) {
   return node;
 }
 
-/**
- * The stacks of what is chosen, as nodes by name: {name, calls, total, self, kids}. Tasks, ISAs or
- * cores stand apart if they are asked for so. What is no call itself, as all and a task, is a frame.
- */
-export async function stacks(chosen, signal, apart) {
-  const found = await ask("/stacks", { ...chosen, apart }, signal);
+/** Rows as nodes by name, each in its parent: {name, calls, total, self, kids}; gives the outermost one. */
+function tree(columns, more) {
   const nodes = [];
-  for (const row of rowsOf(found.stacks)) {
+  for (const row of rowsOf(columns)) {
     const parent = nodes[row.parent];
-    const frame = !parent || (apart && !parent.parent);
-    const node = parent ? below(parent, row.function, { frame }) : leaf(row.function, undefined, { frame });
+    const node = parent ? below(parent, row.function, more(row, parent)) : leaf(row.function, undefined, more(row));
     node.calls += row.calls;
     node.total += row.total;
-    node.self += row.self;
+    node.self += row.self ?? 0;
     nodes.push(node);
   }
-  const frames = apart ? [...nodes[0].kids.values(), nodes[0]] : [nodes[0]];
+  return nodes[0];
+}
+
+/**
+ * The stacks of what is chosen. Tasks, ISAs or cores stand apart if they are asked for so. What is
+ * no call itself, as all and a task, is a frame. Of a function: what it called, and its callers; a
+ * recursion counts once, where it begins. No root: the box to look into is not there.
+ */
+export async function stacks(chosen, signal, { apart, of, inside } = {}) {
+  const found = await ask("/stacks", { ...chosen, apart, function: of, in: inside }, signal);
+  const whole = !of && !inside;
+  const root = tree(found.stacks, (row, parent) => ({ frame: whole && (!parent || (apart && !parent.parent)), inside: row.in }));
+  const callers = found.callers && tree(found.callers, () => ({ via: true }));
+  const frames = whole ? (apart ? [...root.kids.values(), root] : [root]) : [];
   for (const frame of frames) { // how often they were entered from outside
     frame.calls = [...frame.kids.values()].reduce((sum, kid) => sum + kid.calls, 0);
   }
-  return { root: nodes[0], unit: found.unit, calls: found.calls, notKept: found.notKept, nodesLeftOut: found.nodesLeftOut };
+  return { ...found, root, callers };
 }
 
 /** What a node weighs: calls below and in it, or time. */
 function weigh(node, by) {
-  if (by === "time") {
-    return node.total;
+  if (by === "time" || node.via) {
+    return by === "time" ? node.total : node.calls;
   }
   if (node.weight === undefined) {
     const order = [node];
@@ -60,44 +68,6 @@ function weigh(node, by) {
     }
   }
   return node.weight;
-}
-
-/**
- * All calls of a function as one: who called it, innermost first, and what it called. A recursion
- * counts once, where it begins. Null: it is not in the tree.
- */
-export function sandwich(all, name) {
-  const callees = leaf(name);
-  const callers = leaf(name, undefined, { via: true });
-  const stack = [all];
-  while (stack.length > 0) {
-    const node = stack.pop();
-    if (node.name !== name || node.frame) {
-      stack.push(...node.kids.values());
-      continue;
-    }
-    const todo = [[node, callees]];
-    while (todo.length > 0) {
-      const [from, to] = todo.pop();
-      to.calls += from.calls;
-      to.total += from.total;
-      to.self += from.self;
-      for (const kid of from.kids.values()) {
-        todo.push([kid, below(to, kid.name)]);
-      }
-    }
-    let up = callers;
-    for (let from = node; ; from = from.parent) {
-      up.calls += node.calls;
-      up.total += node.total;
-      up.weight = (up.weight ?? 0) + weigh(node, "calls");
-      if (!from.parent || from.parent === all) {
-        break;
-      }
-      up = below(up, from.parent.name, { via: true });
-    }
-  }
-  return callees.calls > 0 ? { callees, callers } : null;
 }
 
 /** Two trees as one: each node has what it was in both as its pair. */
@@ -124,11 +94,10 @@ function shade([first, second], by, dark) {
 
 /** The canvas of a tree, with its bar; of a tree of pairs the differences. */
 export class Icicle {
-  constructor(root, app, signal, { tree, unit, bar }) {
-    Object.assign(this, { root, app, signal, unit, all: tree, by: app.state.by ?? "time", match: finder(app.state.search) });
+  constructor(root, app, signal, { tree, unit, whole, callers, left, bar }) {
+    Object.assign(this, { root, app, signal, unit, whole, callers, left, all: tree, by: app.state.by ?? "time", match: finder(app.state.search) });
     const alone = !tree.pair;
-    this.sides = alone && app.state.of ? sandwich(this.all, app.state.of) : null;
-    this.top = this.sides?.callees ?? this.all;
+    this.top = this.all;
     this.focus = this.top;
     this.canvas = h("canvas", { tabindex: "0", role: "img", "aria-label": "Flame: callers above what they called. Press ? for its keys." });
     this.space = h("div", {});
@@ -147,10 +116,10 @@ export class Icicle {
         this.soon();
       }), this.found,
       alone && choice("Apart", [["", "all together"], ["task", "tasks"], ["isa", "ISAs"], ["core", "cores"]], app.state.apart ?? "",
-        (value) => app.go({ apart: value || undefined, of: undefined })),
+        (value) => app.go({ apart: value || undefined, of: undefined, inside: undefined })),
       alone && button("Sandwich", () => this.around(this.focus), { title: "who called the chosen function, and what it calls" }),
-      button("Whole", () => this.whole())].filter(Boolean);
-    root.replaceChildren(bar(controls), h("div", { class: "split" }, this.stage, this.sides ? this.tables() : null), this.tip);
+      button("Whole", () => this.outermost())].filter(Boolean);
+    root.replaceChildren(bar(controls), h("div", { class: "split" }, this.stage, this.callers ? this.tables() : null), this.tip);
     const on = (target, event, does) => target.addEventListener(event, does.bind(this), { signal });
     on(this.canvas, "click", (event) => this.pick(this.at(event)));
     on(this.canvas, "dblclick", (event) => this.zoom(this.at(event)));
@@ -183,28 +152,28 @@ export class Icicle {
       shown.show([...side.kids.values()].filter((node) => !node.frame));
       return shown.element;
     };
-    const { callers, callees } = this.sides;
+    const { callers, all: callees } = this;
     const begins = h("p", { class: "source" });
     source(begins, this.app, this.signal, callees.name);
     return h("section", { class: "side", "aria-label": "Sandwich" }, h("h2", {}, name(callees.name, 200)),
       h("p", { class: "dim" }, this.words(callees).slice(1).join(" · ")), begins,
-      h("div", { class: "row end" }, button("Function", () => this.details(callees)), button("Whole", () => this.whole())),
+      h("div", { class: "row end" }, button("Function", () => this.details(callees)), button("Whole", () => this.outermost())),
       h("h3", {}, "Called by"), table("Caller", callers), h("h3", {}, "Calls"), table("Callee", callees));
   }
 
   around(node) {
     if (node && !node.frame && !node.pair) {
-      this.app.go({ of: node.name });
+      this.app.go({ of: node.name, inside: undefined });
     }
   }
 
   details(node) {
-    this.app.go({ page: "functions", open: node.name, search: undefined, of: undefined });
+    this.app.go({ page: "functions", open: node.name, search: undefined, of: undefined, inside: undefined });
   }
 
-  whole() {
-    if (this.sides) {
-      this.app.go({ of: undefined });
+  outermost() {
+    if (this.app.state.of || this.app.state.inside) {
+      this.app.go({ of: undefined, inside: undefined });
     } else {
       this.zoom(this.all);
     }
@@ -252,7 +221,7 @@ export class Icicle {
     const context = fit(this.canvas, width, height);
     context.fillStyle = colours.back;
     context.fillRect(0, 0, width, height);
-    const up = this.sides ? this.layout(this.sides.callers, width, colours) : { list: [], deepest: 0 };
+    const up = this.callers ? this.layout(this.callers, width, colours) : { list: [], deepest: 0 };
     const down = this.layout(this.top, width, colours);
     const list = [...up.list.filter((one) => one.depth > 0).map((one) => ({ ...one, depth: up.deepest - one.depth })),
       ...down.list.map((one) => ({ ...one, depth: up.deepest + one.depth }))];
@@ -272,7 +241,7 @@ export class Icicle {
   }
 
   words(node) {
-    const share = (100 * weigh(node, this.by)) / Math.max(1, weigh(this.all, this.by));
+    const share = (100 * weigh(node, this.by)) / Math.max(1, this.by === "time" ? this.whole?.total : this.whole?.calls);
     if (node.pair) {
       const text = (one) => number(one.calls) + " calls, total " + time(one.total, this.unit) + ", self " + time(one.self, this.unit);
       const [a, b] = node.pair;
@@ -307,7 +276,9 @@ export class Icicle {
   }
 
   zoom(node) {
-    if (this.sides) {
+    if (node?.inside) {
+      this.app.go({ inside: node.inside });
+    } else if (this.callers) {
       this.around(node);
     } else if (node) {
       this.top = node;
@@ -330,12 +301,12 @@ export class Icicle {
       }
       stack.push(...node.kids.values());
     }
-    this.found.textContent = number(calls) + " calls in " + number(nodes) + " places";
+    this.found.textContent = number(calls) + " calls in " + number(nodes) + " places" + (this.left ? " that are shown" : "");
   }
 
   key(event) {
-    const inward = () => (this.focus.via ? this.focus.parent ?? this.sides.callees : this.kids(this.focus)[0]);
-    const outward = () => (this.sides && !this.focus.parent ? this.kids(this.sides.callers)[0]
+    const inward = () => (this.focus.via ? this.focus.parent ?? this.all : this.kids(this.focus)[0]);
+    const outward = () => (this.callers && !this.focus.parent ? this.kids(this.callers)[0]
       : this.focus.via ? this.kids(this.focus)[0] : this.focus.parent);
     const beside = this.focus.parent ? this.kids(this.focus.parent) : [];
     const at = beside.indexOf(this.focus);
@@ -345,7 +316,7 @@ export class Icicle {
       ArrowRight: () => this.pick(beside[at + 1]),
       ArrowLeft: () => this.pick(beside[at - 1]),
       Enter: () => this.zoom(this.focus),
-      Escape: () => this.whole(),
+      Escape: () => this.outermost(),
       Backspace: () => this.top.parent && this.zoom(this.top.parent),
       s: () => this.around(this.focus),
       f: () => !this.focus.frame && this.details(this.focus),
@@ -368,20 +339,27 @@ export function leftOut({ calls, notKept, nodesLeftOut }) {
 export default {
   title: "Flame",
   keys: [["← → ↑ ↓", "the box beside, outside, inside"], ["Enter", "zoom to the box"], ["Backspace", "one level out"], ["Esc", "the whole"],
-    ["S", "sandwich: callers and callees of the function"], ["F", "the function's row, with its durations"], ["click, double-click", "choose, zoom"]],
+    ["S", "sandwich: callers and callees of the function"], ["F", "the function's row, with its durations"], ["click, double-click", "choose, zoom; [left out]: what is in it"]],
   command({ core, session, from, to }) {
     const options = Object.entries({ core, session, from, to }).filter(([, value]) => value !== undefined);
     return ["export", ...options.flatMap(([key, value]) => ["--" + key, value]), "--format", "folded"];
   },
   async show(root, app, signal) {
     const cores = await app.cores(signal);
-    const found = await stacks({ ...app.window(), unit: app.state.unit }, signal, app.state.apart);
-    if (found.root.kids.size === 0) {
-      root.replaceChildren(about(app, "Flame", coreChoice(app, cores, "all cores")), notice("No call is in this time", "choose another time on the timeline, or all of it"));
+    const chosen = { ...app.window(), unit: app.state.unit };
+    let found = await stacks(chosen, signal, app.state);
+    if (!found.root) { // the box is not in what is chosen now
+      app.keep({ inside: undefined });
+      found = await stacks(chosen, signal, app.state);
+    }
+    if (found.root.calls + found.root.kids.size === 0) {
+      root.replaceChildren(about(app, "Flame", coreChoice(app, cores, "all cores")), app.state.of
+        ? notice("No call of " + cut(app.state.of, 120) + " is here", "choose Whole", button("Whole", () => app.go({ of: undefined })))
+        : notice("No call is in this time", "choose another time on the timeline, or all of it"));
       return;
     }
     const left = leftOut(found);
-    const icicle = new Icicle(root, app, signal, { tree: found.root, unit: found.unit,
+    const icicle = new Icicle(root, app, signal, { tree: found.root, unit: found.unit, whole: found, callers: found.callers, left,
       bar: (controls) => about(app, "Flame", coreChoice(app, cores, "all cores"), ...controls, left && h("span", { class: "left" }, left)) });
     icicle.soon();
     app.status(number(found.calls) + (found.calls === 1 ? " call" : " calls") + (left ? "; " + left : ""));
