@@ -11,6 +11,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 
 /**
  * Times of a trace whose calls are added up by their stacks. Each is read once, in the background,
@@ -23,22 +24,25 @@ final class StackReadings {
   private static final Duration ASKED = Duration.ofSeconds(30);
 
   private final long chunks;
+  private final LongSupplier nanoTime;
   private final Map<WindowQuestion, Asked> readings = new LinkedHashMap<>(KEPT, 0.75f, true);
 
   /**
    * Nothing was read.
    *
    * @param chunks of the trace
+   * @param nanoTime the clock that tells how long nobody has asked
    */
-  StackReadings(long chunks) {
+  StackReadings(long chunks, LongSupplier nanoTime) {
     this.chunks = chunks;
+    this.nanoTime = nanoTime;
   }
 
   /** One that was asked for. */
   final class Asked {
     private final CompletableFuture<GraphState> state = new CompletableFuture<>();
     private volatile AboutView.Reading reading = now(0, 0);
-    private volatile long last = System.nanoTime();
+    private volatile long last = nanoTime.getAsLong();
 
     CompletableFuture<GraphState> state() {
       return state;
@@ -53,7 +57,7 @@ final class StackReadings {
     }
 
     private void advanced(long done, long records) {
-      if (state.isDone() || System.nanoTime() - last > ASKED.toNanos()) {
+      if (state.isDone() || nanoTime.getAsLong() - last > ASKED.toNanos()) {
         throw new CancellationException();
       }
       reading = now(done, records);
@@ -65,7 +69,7 @@ final class StackReadings {
       WindowQuestion question, Function<TraceReplay.Progress, Callable<GraphState>> reader) {
     Asked asked = readings.get(question);
     if (asked != null) {
-      asked.last = System.nanoTime();
+      asked.last = nanoTime.getAsLong();
       return asked;
     }
     Asked next = new Asked();

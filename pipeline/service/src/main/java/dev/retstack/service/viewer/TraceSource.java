@@ -122,7 +122,7 @@ public final class TraceSource implements QuerySource, Closeable {
               timeline.lastTime(core)));
     }
     chunks = all;
-    stacks = new StackReadings(chunks);
+    stacks = new StackReadings(chunks, System::nanoTime);
     notices.addAll(timeline.notices());
     reading = new AboutView.Reading("pyramid", 0, chunks, 0, "");
   }
