@@ -1,4 +1,4 @@
-package dev.retstack.graph.check;
+package dev.retstack.schema.wire;
 
 /** Counts as people read them: {@code 1 call}, {@code 2 calls}. */
 public final class Count {
