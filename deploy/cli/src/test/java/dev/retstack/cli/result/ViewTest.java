@@ -69,8 +69,7 @@ class ViewTest {
   }
 
   private static String run(String... command) {
-    Ran ran = Ran.retstack(command);
-    assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
+    Ran ran = Ran.well(command);
     return ran.out();
   }
 

@@ -105,8 +105,7 @@ class TimeRulesVerbTest {
   }
 
   private static Ran ok(String... args) {
-    Ran ran = Ran.retstack(args);
-    assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
+    Ran ran = Ran.well(args);
     return ran;
   }
 }

@@ -41,8 +41,7 @@ class CutAndMergeTest {
   }
 
   private static Ran run(String... command) {
-    Ran ran = Ran.retstack(command);
-    assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
+    Ran ran = Ran.well(command);
     return ran;
   }
 
