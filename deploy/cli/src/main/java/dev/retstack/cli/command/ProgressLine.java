@@ -1,6 +1,6 @@
 package dev.retstack.cli.command;
 
-import dev.retstack.schema.wire.Count;
+import dev.retstack.graph.check.Count;
 import dev.retstack.schema.wire.Visible;
 import dev.retstack.service.replay.TraceReplay;
 

@@ -1,7 +1,7 @@
 package dev.retstack.cli.command;
 
+import dev.retstack.graph.check.Count;
 import dev.retstack.schema.file.CorruptTraceException;
-import dev.retstack.schema.wire.Count;
 import dev.retstack.service.replay.InvalidTraceException;
 import dev.retstack.service.replay.PyramidPass;
 import java.io.IOException;

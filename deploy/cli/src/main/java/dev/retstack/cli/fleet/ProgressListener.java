@@ -4,7 +4,7 @@ import dev.retstack.cli.command.ProgressLine;
 import dev.retstack.fleet.CoreResult;
 import dev.retstack.fleet.FleetListener;
 import dev.retstack.fleet.FleetProgress;
-import dev.retstack.schema.wire.Count;
+import dev.retstack.graph.check.Count;
 import java.time.Duration;
 
 /** Shows the state of a fleet on the progress line, and passes every event on. */

@@ -1,6 +1,6 @@
 package dev.retstack.cli.top;
 
-import dev.retstack.schema.wire.Count;
+import dev.retstack.graph.check.Count;
 import dev.retstack.service.table.Document;
 import dev.retstack.service.table.Table;
 import dev.retstack.service.table.Units;

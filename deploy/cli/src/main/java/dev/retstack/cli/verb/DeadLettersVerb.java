@@ -9,7 +9,7 @@ import dev.retstack.cli.command.Output;
 import dev.retstack.cli.command.Verb;
 import dev.retstack.cli.kafka.KafkaLink;
 import dev.retstack.cli.kafka.KafkaOptions;
-import dev.retstack.schema.wire.Count;
+import dev.retstack.graph.check.Count;
 import dev.retstack.service.replay.DeadLetters;
 import dev.retstack.service.replay.DeadLetters.Letter;
 import dev.retstack.service.table.Document;

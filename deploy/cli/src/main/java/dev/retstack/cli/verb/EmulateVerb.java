@@ -9,7 +9,7 @@ import dev.retstack.cli.kafka.KafkaLink;
 import dev.retstack.fleet.CoreResult;
 import dev.retstack.fleet.FleetOptions;
 import dev.retstack.fleet.publish.ChunkSink;
-import dev.retstack.schema.wire.Count;
+import dev.retstack.graph.check.Count;
 import java.io.IOException;
 import java.util.List;
 import picocli.CommandLine.Command;

@@ -11,7 +11,7 @@ import dev.retstack.fleet.loader.FoundSite.State;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.loader.SiteFinder;
 import dev.retstack.fleet.loader.elf.ElfFormatException;
-import dev.retstack.schema.wire.Count;
+import dev.retstack.graph.check.Count;
 import dev.retstack.service.table.Document;
 import dev.retstack.service.table.Table;
 import java.nio.file.FileSystems;

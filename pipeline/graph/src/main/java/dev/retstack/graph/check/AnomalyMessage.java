@@ -3,7 +3,6 @@ package dev.retstack.graph.check;
 import static dev.retstack.graph.symbol.SymbolTable.hex;
 
 import dev.retstack.graph.symbol.FunctionNames;
-import dev.retstack.schema.wire.Count;
 
 /** The sentence that explains an anomaly: function, expected, received, and where it returns to. */
 public final class AnomalyMessage {

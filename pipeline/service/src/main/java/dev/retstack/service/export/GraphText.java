@@ -1,12 +1,12 @@
 package dev.retstack.service.export;
 
+import dev.retstack.graph.check.Count;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
 import dev.retstack.graph.tree.Ending;
 import dev.retstack.graph.tree.TreeKind;
 import dev.retstack.schema.record.Mark;
-import dev.retstack.schema.wire.Count;
 import dev.retstack.service.table.Line;
 import dev.retstack.service.table.Units;
 import java.io.IOException;

@@ -2,6 +2,7 @@ package dev.retstack.service.partition;
 
 import dev.retstack.graph.calls.BrokenCoreException;
 import dev.retstack.graph.calls.CoreSummary;
+import dev.retstack.graph.check.Count;
 import dev.retstack.graph.input.ApplyResult;
 import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.limits.StateBudget;
@@ -16,7 +17,6 @@ import dev.retstack.schema.Chunk;
 import dev.retstack.schema.chunk.Chunks;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.wire.ConfluentFrame;
-import dev.retstack.schema.wire.Count;
 import dev.retstack.service.checkpoint.Checkpoint;
 import dev.retstack.service.checkpoint.Ledger;
 import dev.retstack.service.images.ImageRegistry;

@@ -1,7 +1,7 @@
 package dev.retstack.service.table;
 
+import dev.retstack.graph.check.Count;
 import dev.retstack.graph.input.ClockUnit;
-import dev.retstack.schema.wire.Count;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 

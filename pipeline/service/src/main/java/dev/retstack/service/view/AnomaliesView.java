@@ -1,8 +1,8 @@
 package dev.retstack.service.view;
 
+import dev.retstack.graph.check.Count;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.AnomalySum;
-import dev.retstack.schema.wire.Count;
 import dev.retstack.service.export.TaskText;
 import dev.retstack.service.table.Document;
 import dev.retstack.service.table.Table;

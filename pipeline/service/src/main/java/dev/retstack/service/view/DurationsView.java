@@ -1,9 +1,9 @@
 package dev.retstack.service.view;
 
+import dev.retstack.graph.check.Count;
 import dev.retstack.graph.input.ClockUnit;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
-import dev.retstack.schema.wire.Count;
 import dev.retstack.service.http.BadRequestException;
 import dev.retstack.service.table.Document;
 import dev.retstack.service.table.Table;

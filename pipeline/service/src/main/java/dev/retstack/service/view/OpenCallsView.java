@@ -1,7 +1,7 @@
 package dev.retstack.service.view;
 
+import dev.retstack.graph.check.Count;
 import dev.retstack.graph.report.OpenCallRow;
-import dev.retstack.schema.wire.Count;
 import dev.retstack.service.table.Document;
 import dev.retstack.service.table.Table;
 import java.util.List;

@@ -1,5 +1,6 @@
 package dev.retstack.service.view;
 
+import dev.retstack.graph.check.Count;
 import dev.retstack.graph.losses.Loss;
 import dev.retstack.graph.report.ContextRow;
 import dev.retstack.graph.report.CoreRow;
@@ -12,7 +13,6 @@ import dev.retstack.graph.report.SystemCallRow;
 import dev.retstack.graph.report.TaskRow;
 import dev.retstack.graph.state.ForgottenSessions;
 import dev.retstack.schema.record.SignalContext;
-import dev.retstack.schema.wire.Count;
 import dev.retstack.service.export.LossText;
 import dev.retstack.service.export.TaskText;
 import dev.retstack.service.partition.StateCopy;

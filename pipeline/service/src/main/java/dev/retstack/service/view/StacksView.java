@@ -1,8 +1,8 @@
 package dev.retstack.service.view;
 
+import dev.retstack.graph.check.Count;
 import dev.retstack.graph.stacks.StackNode;
 import dev.retstack.graph.stacks.StackReport;
-import dev.retstack.schema.wire.Count;
 import dev.retstack.service.table.Document;
 import dev.retstack.service.table.Table;
 import dev.retstack.service.table.Units;

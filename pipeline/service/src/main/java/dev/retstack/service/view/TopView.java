@@ -1,9 +1,9 @@
 package dev.retstack.service.view;
 
+import dev.retstack.graph.check.Count;
 import dev.retstack.graph.report.FunctionRow;
 import dev.retstack.graph.top.CoreSum;
 import dev.retstack.graph.top.Top;
-import dev.retstack.schema.wire.Count;
 import dev.retstack.service.table.Document;
 import dev.retstack.service.table.Table;
 import dev.retstack.service.table.Units;

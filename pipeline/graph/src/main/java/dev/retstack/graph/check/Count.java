@@ -1,4 +1,4 @@
-package dev.retstack.schema.wire;
+package dev.retstack.graph.check;
 
 /** Counts as people read them: {@code 1 call}, {@code 2 calls}. */
 public final class Count {
