@@ -164,8 +164,7 @@ class LateSymbolsTest {
   }
 
   private static String ok(String[] words, String... more) {
-    Ran ran = Ran.well(Stream.concat(Stream.of(words), Stream.of(more)).toArray(String[]::new));
-    return ran.out();
+    return Ran.well(Stream.concat(Stream.of(words), Stream.of(more)).toArray(String[]::new)).out();
   }
 
   @Test
@@ -240,9 +239,8 @@ class LateSymbolsTest {
   private static String liveReport(PipelineConfig config) throws Exception {
     try (Pipeline member = PipelineService.start(config)) {
       var _ = member.awaitCoresEnded(1).toCompletableFuture().get(2, TimeUnit.MINUTES);
-      Ran report =
-          Ran.well("report", "--live", "--http", member.httpUri().toString(), "--format", "json");
-      return report.out();
+      return Ran.well("report", "--live", "--http", member.httpUri().toString(), "--format", "json")
+          .out();
     }
   }
 }

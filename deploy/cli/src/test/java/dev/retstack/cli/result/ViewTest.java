@@ -69,8 +69,7 @@ class ViewTest {
   }
 
   private static String run(String... command) {
-    Ran ran = Ran.well(command);
-    return ran.out();
+    return Ran.well(command).out();
   }
 
   private static TraceServer serve(Path file) throws IOException, InterruptedException {

@@ -250,8 +250,7 @@ class WindowReportTest {
   private static Ran run(String verb, Path file, String... options) {
     List<String> command = new ArrayList<>(List.of(verb, file.toString()));
     command.addAll(List.of(options));
-    Ran ran = Ran.well(command.toArray(String[]::new));
-    return ran;
+    return Ran.well(command.toArray(String[]::new));
   }
 
   @Test

@@ -181,9 +181,7 @@ class TriggersEndToEndTest {
   }
 
   private static Ran graph(String http, CoreSpec core, String format) {
-    Ran ran =
-        Ran.well("graph", "--live", "--http", http, "--core", core.name(), "--format", format);
-    return ran;
+    return Ran.well("graph", "--live", "--http", http, "--core", core.name(), "--format", format);
   }
 
   private static Report report(View view) {

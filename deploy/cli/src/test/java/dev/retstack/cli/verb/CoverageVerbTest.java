@@ -159,7 +159,6 @@ class CoverageVerbTest {
   private Ran ok(String... arguments) {
     List<String> all = new ArrayList<>(List.of("coverage", trace.toString()));
     all.addAll(List.of(arguments));
-    Ran ran = Ran.well(all.toArray(String[]::new));
-    return ran;
+    return Ran.well(all.toArray(String[]::new));
   }
 }

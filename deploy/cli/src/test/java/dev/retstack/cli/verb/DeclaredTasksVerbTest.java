@@ -27,8 +27,7 @@ class DeclaredTasksVerbTest {
   }
 
   private static Ran ok(List<String> words) {
-    Ran ran = Ran.well(words.toArray(String[]::new));
-    return ran;
+    return Ran.well(words.toArray(String[]::new));
   }
 
   @Test

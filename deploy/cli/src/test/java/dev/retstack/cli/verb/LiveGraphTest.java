@@ -195,8 +195,7 @@ class LiveGraphTest {
     words.addAll(source);
     words.addAll(window);
     words.addAll(List.of(more));
-    Ran ran = Ran.well(words.toArray(String[]::new));
-    return ran;
+    return Ran.well(words.toArray(String[]::new));
   }
 
   private void openCalls() throws Exception {

@@ -27,8 +27,7 @@ class RotateTest {
     List<String> command = new ArrayList<>(List.of(verb, "-o", output.toString()));
     command.addAll(options);
     command.addAll(List.of(rest));
-    Ran ran = Ran.well(command.toArray(String[]::new));
-    return ran;
+    return Ran.well(command.toArray(String[]::new));
   }
 
   private static String report(Path file, String... more) {
