@@ -22,15 +22,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
-/**
- * A fleet that runs in threads of its own until it is stopped, its chunks and answers kept. It
- * stands still most of the time: what is tested is not how much it sends.
- */
+/** A fleet that runs in threads of its own until it is stopped, its chunks and answers kept. */
 public final class RunningFleet implements AutoCloseable {
   private static final long PATIENCE_MS = 60_000;
-
-  /** How long a core stands still behind each of its chunks. */
-  private static final long STANDS_NANOS = 10_000_000;
 
   private final Map<String, List<Chunk>> chunks = new HashMap<>();
   private final List<ControlResult> answers = new ArrayList<>();
@@ -89,7 +83,6 @@ public final class RunningFleet implements AutoCloseable {
         chunks.computeIfAbsent(chunk.getCore(), _ -> new ArrayList<>()).add(chunk);
         chunks.notifyAll();
       }
-      LockSupport.parkNanos(STANDS_NANOS);
     }
 
     @Override
