@@ -19,8 +19,7 @@ class CommandLineTest {
   @ParameterizedTest
   @MethodSource("verbs")
   void helpGoesToStandardOutputAndIsNoError(String verb) {
-    Ran ran = Ran.retstack(verb, "--help");
-    assertThat(ran.code()).isEqualTo(ExitCode.OK);
+    Ran ran = Ran.well(verb, "--help");
     assertThat(ran.out()).startsWith("Usage: retstack " + verb).contains("Example:");
     assertThat(ran.err()).isEmpty();
   }
@@ -48,8 +47,7 @@ class CommandLineTest {
 
   @Test
   void versionNamesTheBuildAndTheJvm() {
-    Ran ran = Ran.retstack("--version");
-    assertThat(ran.code()).isEqualTo(ExitCode.OK);
+    Ran ran = Ran.well("--version");
     assertThat(ran.out()).containsPattern("retstack \\d+\\.\\d+\\.\\d+").contains("Java 25");
   }
 

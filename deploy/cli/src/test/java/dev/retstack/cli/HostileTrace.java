@@ -2,14 +2,11 @@ package dev.retstack.cli;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.retstack.schema.Chunk;
-import dev.retstack.schema.ClockUnit;
 import dev.retstack.schema.CoreEnd;
 import dev.retstack.schema.Image;
 import dev.retstack.schema.SourceLine;
 import dev.retstack.schema.Symbol;
 import dev.retstack.schema.chunk.Chunks;
-import dev.retstack.schema.chunk.Codecs;
 import dev.retstack.schema.file.TraceFileWriter;
 import dev.retstack.schema.record.Mark;
 import dev.retstack.schema.record.RecordBatch;
@@ -29,7 +26,6 @@ public final class HostileTrace {
   public static final long RECORDS = 18;
 
   private static final long TASK = 0xffff_8000_0000_9040L;
-  private static final long STACK = 0x8000;
 
   private HostileTrace() {}
 
@@ -50,32 +46,19 @@ public final class HostileTrace {
     batch.add(RecordBatch.TASK, 20, 0, TASK, TaskEvent.STARTED.code(), 0x7000, 0);
     call(batch, RecordBatch.ENTRY, 30, 0, 0x1200);
     call(batch, RecordBatch.EXIT, 40, 0, 0x1200);
-    batch.add(RecordBatch.TASK, 50, 1, 0, TaskEvent.SWITCHED.code(), STACK, 0);
-    batch.add(RecordBatch.INTERRUPT_ENTER, 60, 1, 32, 0x1010, STACK, 0);
+    batch.add(RecordBatch.TASK, 50, 1, 0, TaskEvent.SWITCHED.code(), HandMade.STACK, 0);
+    batch.add(RecordBatch.INTERRUPT_ENTER, 60, 1, 32, 0x1010, HandMade.STACK, 0);
     call(batch, RecordBatch.ENTRY, 62, 0, 0x1300);
     call(batch, RecordBatch.EXIT, 65, 0, 0x1300);
     batch.add(RecordBatch.INTERRUPT_EXIT, 70, 0, 32, 0x1010, 0, 0);
     call(batch, RecordBatch.ENTRY, 72, 1, 0x1100);
-    batch.add(RecordBatch.EXIT, 75, 1, 0x1100, 0x1020, STACK - 0x20, 0x666); // a wrong fp
+    batch.add(RecordBatch.EXIT, 75, 1, 0x1100, 0x1020, HandMade.STACK - 0x20, 0x666); // a wrong fp
     call(batch, RecordBatch.ENTRY, 76, 1, 0x1100);
     batch.add(RecordBatch.LOST, 79, 0, 3, 0, 0, 0);
     call(batch, RecordBatch.ENTRY, 90, 1, 0x1100);
-    Chunk.Builder chunk =
-        Chunk.newBuilder()
-            .setSession(name)
-            .setCore(name)
-            .setIsa("x86_64")
-            .setImage(name)
-            .setSequence(0)
-            .setFirstTime(10)
-            .setLastTime(100)
-            .setClockUnit(ClockUnit.INSTRUCTIONS)
-            .setRecordCount(batch.size())
-            .setEnd(CoreEnd.FAULTED)
-            .setEndDetail(name);
     try (TraceFileWriter writer = TraceFileWriter.open(file)) {
       writer.write(image(name, functions));
-      writer.write(Chunks.seal(chunk, Codecs.standard(), batch));
+      writer.write(HandMade.chunk(name, name, name, batch, 100, CoreEnd.FAULTED, name));
     }
     return file;
   }
@@ -90,18 +73,7 @@ public final class HostileTrace {
       files.add(function.substring(0, Math.min(function.length(), Chunks.FILE_MAX)));
       lines.add(new SourceLine(i, i, i + 1));
     }
-    return Image.newBuilder()
-        .setBuildId(name)
-        .setName(name)
-        .setIsa("x86_64")
-        .setConvention("mcount")
-        .setWordBytes(8)
-        .setBigEndian(false)
-        .setFpCheck(true)
-        .setRetpCheck(true)
-        .setReturnToHandlerStart(0xf000)
-        .setReturnToHandlerEnd(0xff00)
-        .setSymbols(symbols)
+    return HandMade.image(name, name, symbols)
         .setFiles(files)
         .setLines(lines)
         .setObjects(List.of(new Symbol(name, TASK - 0x40, 0x100L)))
@@ -109,7 +81,6 @@ public final class HostileTrace {
   }
 
   private static void call(RecordBatch batch, byte kind, long time, int depth, long self) {
-    long slot = STACK - 0x20L * depth;
-    batch.add(kind, time, depth, self, depth == 0 ? 0x900 : 0x1020, slot, slot + 8);
+    HandMade.call(batch, kind, time, depth, self, depth == 0 ? 0x900 : 0x1020);
   }
 }

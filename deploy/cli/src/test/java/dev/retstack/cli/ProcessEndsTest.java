@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.retstack.cli.broker.EmbeddedBroker;
-import dev.retstack.cli.command.ExitCode;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.zoo.Zoo;
 import dev.retstack.schema.CoreEnd;
@@ -79,8 +78,7 @@ class ProcessEndsTest {
     } finally {
       end(recorder);
     }
-    Ran report = Ran.retstack("report", dir.resolve("t.avro").toString());
-    assertThat(report.code()).as(report.err()).isEqualTo(ExitCode.OK);
+    Ran report = Ran.well("report", dir.resolve("t.avro").toString());
     assertThat(report.err()).contains("cut off");
     assertThat(report.out()).contains("fib").contains("100.00 %");
   }
@@ -95,8 +93,7 @@ class ProcessEndsTest {
     } finally {
       end(recorder);
     }
-    Ran report = Ran.retstack("report", dir.resolve("t.avro").toString());
-    assertThat(report.code()).as(report.err()).isEqualTo(ExitCode.OK);
+    Ran report = Ran.well("report", dir.resolve("t.avro").toString());
     assertThat(report.err()).doesNotContain("cut off");
     assertThat(report.out()).contains("fib");
   }
@@ -134,8 +131,7 @@ class ProcessEndsTest {
     } finally {
       end(recorder);
     }
-    Ran report = Ran.retstack("report", dir.resolve("t.avro").toString(), "--format", "json");
-    assertThat(report.code()).as(report.err()).isEqualTo(ExitCode.OK);
+    Ran report = Ran.well("report", dir.resolve("t.avro").toString(), "--format", "json");
     assertThat(report.err()).doesNotContain("cut off");
     assertThat(new ObjectMapper().readTree(report.out()).get("stats").toString())
         .contains("FAULTED_CORES")

@@ -59,7 +59,7 @@ class UserProgramTest {
     Path stdin = Files.writeString(dir.resolve("stdin.txt"), "from stdin\n");
     Path trace = dir.resolve("user.avro");
     Ran ran =
-        Ran.retstack(
+        Ran.well(
             "record",
             "--image",
             program.toString(),
@@ -71,7 +71,6 @@ class UserProgramTest {
             stdin.toString(),
             "--",
             "first");
-    assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
     assertThat(ran.err()).doesNotContain("exit code").doesNotContain("FAULTED");
     assertThat(ran.out()).isEqualTo("argv first 0 123 from stdin\n");
 
@@ -112,9 +111,7 @@ class UserProgramTest {
     Path program = compile(compiler, "-pg -O1 -static", STARTS_OTHERS);
     String trace = dir.resolve("others.avro").toString();
 
-    Ran ran = Ran.retstack("record", "--image", program.toString(), "-o", trace);
-
-    assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
+    Ran ran = Ran.well("record", "--image", program.toString(), "-o", trace);
     assertThat(ran.out()).isEqualTo("fork -1 1 wait -1 1 system 127 1 exec -1 1\n");
     String cure =
         " is not supported, ENOSYS 1 time: a core is one process; record the program that it"
@@ -158,8 +155,7 @@ class UserProgramTest {
     assertThat(file).doesNotExist();
 
     words[5] = "--writable=" + folder;
-    Ran ran = Ran.retstack(words);
-    assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
+    Ran.well(words);
     assertThat(file).hasContent("written");
   }
 

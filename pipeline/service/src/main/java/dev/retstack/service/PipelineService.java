@@ -1,5 +1,6 @@
 package dev.retstack.service;
 
+import com.typesafe.config.Config;
 import com.typesafe.config.ConfigFactory;
 import dev.retstack.service.kafka.TopicAdmin;
 import java.io.IOException;
@@ -27,13 +28,8 @@ public final class PipelineService {
     // topics and actors both take their time, and neither needs the other
     var topics = new CompletableFuture<Guardian.TopicSizes>();
     Thread.ofVirtual().name("retstack-topics").start(() -> prepare(config, topics));
-    ClassLoader loader = PipelineService.class.getClassLoader();
     ActorSystem<Guardian.Command> system =
-        ActorSystem.create(
-            Guardian.create(config, topics, started),
-            "retstack",
-            ConfigFactory.load(
-                loader, ConfigFactory.parseResourcesAnySyntax(loader, "retstack-service")));
+        ActorSystem.create(Guardian.create(config, topics, started), "retstack", settings());
     try {
       return started.get();
     } catch (ExecutionException e) {
@@ -47,6 +43,13 @@ public final class PipelineService {
       system.terminate();
       throw e;
     }
+  }
+
+  /** Pekko's, of all actor systems of this module. */
+  public static Config settings() {
+    ClassLoader loader = PipelineService.class.getClassLoader();
+    return ConfigFactory.load(
+        loader, ConfigFactory.parseResourcesAnySyntax(loader, "retstack-service"));
   }
 
   private static void prepare(

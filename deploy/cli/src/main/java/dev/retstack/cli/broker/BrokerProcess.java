@@ -3,6 +3,7 @@ package dev.retstack.cli.broker;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -107,6 +108,10 @@ public final class BrokerProcess implements AutoCloseable {
     // it does not listen to the keyboard: a signal ignored at the start stays so in a JVM.
     command.addAll(List.of("/bin/sh", "-c", "trap '' INT HUP; exec \"$@\"", "retstack-broker"));
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    // of an archive of classes it has the same use
+    ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+        .filter(flag -> flag.startsWith("-XX:SharedArchiveFile=") || flag.startsWith("-Xlog:"))
+        .forEach(command::add);
     command.addAll(
         List.of(
             "-Xmx512m",

@@ -39,17 +39,15 @@ record Comparison(long records, String hash, int anomalies, int spans) {
     String bootstrap = job.brokers().bootstrap();
     String prefix = job.topics().prefix();
     Path file = job.folder().resolve("events.avro");
-    Ran copied =
-        Ran.retstack(
-            "record",
-            "--from-kafka",
-            "-o",
-            file.toString(),
-            "--bootstrap",
-            bootstrap,
-            "--prefix",
-            prefix);
-    assertThat(copied.code()).as(copied.err()).isEqualTo(ExitCode.OK);
+    Ran.well(
+        "record",
+        "--from-kafka",
+        "-o",
+        file.toString(),
+        "--bootstrap",
+        bootstrap,
+        "--prefix",
+        prefix);
     JsonNode replayed = report(file.toString());
     long sent = replayed.get("records").asLong();
     awaitAll(asked, sent);
@@ -75,8 +73,7 @@ record Comparison(long records, String hash, int anomalies, int spans) {
         new ArrayList<>(List.of("top", "--once", "--interval", "0.1", "--group", job.group()));
     line.addAll(List.of("--bootstrap", job.brokers().bootstrap()));
     line.addAll(List.of("--prefix", job.topics().prefix()));
-    Ran text = Ran.retstack(line.toArray(String[]::new));
-    assertThat(text.code()).as(text.err()).isEqualTo(ExitCode.OK);
+    Ran text = Ran.well(line.toArray(String[]::new));
     assertThat(text.out())
         .contains("6 of 6 partitions", "0 of 12 cores run", "lag 0 chunks", "dispatch")
         .contains("RECORDS/S", "CALLS/S");
@@ -168,8 +165,7 @@ record Comparison(long records, String hash, int anomalies, int spans) {
   private static JsonNode report(String... source) throws IOException {
     List<String> line = new ArrayList<>(List.of("report", "--format", "json"));
     line.addAll(List.of(source));
-    Ran ran = Ran.retstack(line.toArray(String[]::new));
-    assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
+    Ran ran = Ran.well(line.toArray(String[]::new));
     return JSON.readTree(ran.out());
   }
 

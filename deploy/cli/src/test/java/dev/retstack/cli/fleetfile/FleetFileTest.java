@@ -26,16 +26,14 @@ class FleetFileTest {
   }
 
   private JsonNode resolved(String... lines) throws IOException {
-    Ran ran = Ran.retstack("fleet", file(lines).toString(), "--format", "json");
-    assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
+    Ran ran = Ran.well("fleet", file(lines).toString(), "--format", "json");
     return new ObjectMapper().readTree(ran.out());
   }
 
   @Test
   void theExampleDescribesTheFleetThatItSays() throws Exception {
     Path example = Repository.root().resolve("deploy/fleet.conf");
-    Ran ran = Ran.retstack("fleet", example.toString(), "--format", "json");
-    assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
+    Ran ran = Ran.well("fleet", example.toString(), "--format", "json");
     JsonNode cores = new ObjectMapper().readTree(ran.out()).path("cores");
     assertThat(cores.findValuesAsText("core"))
         .containsExactly("edge-0", "edge-1", "core-0", "spare-0");
@@ -249,8 +247,7 @@ class FleetFileTest {
             "}");
     Path trace = folder.resolve("trace.avro");
     Ran ran =
-        Ran.retstack("record", "--fleet", file.toString(), "-o", trace.toString(), "--no-isolate");
-    assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
+        Ran.well("record", "--fleet", file.toString(), "-o", trace.toString(), "--no-isolate");
     assertThat(ran.err()).contains("5 cores").doesNotContain("process ");
     JsonNode cores =
         new ObjectMapper()

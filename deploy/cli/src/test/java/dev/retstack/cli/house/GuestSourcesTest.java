@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
  * images are looked at, chosen anew each time; with {@code -Dretstack.guests=all} every one.
  */
 class GuestSourcesTest {
-  private static final int CHOSEN = 4;
+  private static final int CHOSEN = 2;
 
   @Test
   void imagesAreWhatTheSourcesMake() throws IOException, InterruptedException {

@@ -25,8 +25,7 @@ class IsaVerbTest {
 
   @Test
   void systemCallsAreListedByName() {
-    Ran text = Ran.retstack("isa", "--system-calls", "riscv64", "--format", "csv");
-    assertThat(text.code()).isEqualTo(ExitCode.OK);
+    Ran text = Ran.well("isa", "--system-calls", "riscv64", "--format", "csv");
     assertThat(text.out()).startsWith("name,number\r\n").contains("openat,56\r\n");
     assertThat(Ran.retstack("isa", "--system-calls", "riscv64", "--format", "json").out())
         .contains("\"openat\"");

@@ -3,7 +3,6 @@ package dev.retstack.cli.peer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.cli.Ran;
-import dev.retstack.cli.command.ExitCode;
 import dev.retstack.cli.house.Repository;
 import dev.retstack.fleet.core.Core;
 import dev.retstack.fleet.linux.LinuxOptions;
@@ -117,12 +116,8 @@ class HotGuestTest {
             .toList();
 
     Path trace = dir.resolve("hot.avro");
-    Ran recorded =
-        Ran.retstack(
-            "record", "--image", file(isa).toString(), "-o", trace.toString(), "--", PROGRAM);
-    assertThat(recorded.code()).as(recorded.err()).isEqualTo(ExitCode.OK);
-    Ran shown = Ran.retstack("hot", trace.toString(), "--per-core", "--format", "csv");
-    assertThat(shown.code()).as(shown.err()).isEqualTo(ExitCode.OK);
+    Ran.well("record", "--image", file(isa).toString(), "-o", trace.toString(), "--", PROGRAM);
+    Ran shown = Ran.well("hot", trace.toString(), "--per-core", "--format", "csv");
     assertThat(
             shown
                 .out()

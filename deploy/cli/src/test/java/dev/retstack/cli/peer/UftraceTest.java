@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.retstack.cli.Ran;
-import dev.retstack.cli.command.ExitCode;
 import dev.retstack.cli.house.Repository;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -84,8 +83,7 @@ class UftraceTest {
     emulated.add(dir.resolve("static").toString());
     emulated.addAll(List.of("-o", dir.resolve("t.avro").toString(), "--"));
     emulated.addAll(List.of(arguments));
-    Ran record = Ran.retstack(emulated.toArray(String[]::new));
-    assertThat(record.code()).as(record.err()).isEqualTo(ExitCode.OK);
+    Ran.well(emulated.toArray(String[]::new));
     Ran report = Ran.retstack("report", dir.resolve("t.avro").toString(), "--format", "json");
     TreeMap<String, Long> ours = new TreeMap<>();
     for (JsonNode function : JSON.readTree(report.out()).get("functions")) {

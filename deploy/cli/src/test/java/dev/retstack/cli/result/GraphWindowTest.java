@@ -41,8 +41,7 @@ class GraphWindowTest {
     List<String> command = new ArrayList<>(List.of("record", "-o", trace.toString()));
     command.addAll(Arrays.asList(cores));
     command.addAll(List.of("--", "w200", "3000"));
-    Ran ran = Ran.retstack(command.toArray(String[]::new));
-    assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
+    Ran.well(command.toArray(String[]::new));
     whole = TraceReplay.read(trace, new GraphState(LIMITS), TraceReplay.Progress.SILENT).state();
   }
 

@@ -64,8 +64,7 @@ class LateSymbolsTest {
     Files.createDirectory(dir.resolve("debug"));
     run("objcopy", "--only-keep-debug", full, dir.resolve("debug/p"));
     Files.writeString(dir.resolve("debug/notes"), "what a folder may hold as well");
-    Ran ran = Ran.retstack("record", "--image", at("p"), "-o", at("t.avro"));
-    assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
+    Ran.well("record", "--image", at("p"), "-o", at("t.avro"));
   }
 
   private static void run(Object... words) throws Exception {
@@ -101,8 +100,7 @@ class LateSymbolsTest {
   void theFileBeforeStripNamesTheFunctions(String symbols) throws Exception {
     Ran without = Ran.retstack("report", at("t.avro"), "--format", "json");
     assertThat(calls(without.out()).keySet()).allMatch(name -> name.startsWith("0x"));
-    Ran named = Ran.retstack("report", at("t.avro"), "--format", "json", "--symbols", at(symbols));
-    assertThat(named.code()).as(named.err()).isEqualTo(ExitCode.OK);
+    Ran named = Ran.well("report", at("t.avro"), "--format", "json", "--symbols", at(symbols));
     assertThat(calls(named.out())).isEqualTo(CALLS);
     assertThat(named.err()).contains(" functions of p are named by ");
     assertThat(JSON.readTree(named.out()).path("resultHash").asText())
@@ -138,8 +136,7 @@ class LateSymbolsTest {
     long table = ElfFile.parse(dir.resolve("full")).section(".debug_line").orElseThrow().offset();
     bytes[(int) table + 4] = 9;
     Files.write(dir.resolve("lies"), bytes);
-    Ran ran = Ran.retstack("record", "--image", at("lies"), "-o", at("lies.avro"));
-    assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
+    Ran ran = Ran.well("record", "--image", at("lies"), "-o", at("lies.avro"));
     assertThat(ran.err())
         .containsOnlyOnce(
             "lies: version of .debug_line at 0x6 is 9, allowed: 2 to 5; its functions")
@@ -151,8 +148,7 @@ class LateSymbolsTest {
 
   @Test
   void coverageForLcovIsOfSourceFiles() throws Exception {
-    Ran traced = Ran.retstack("record", "--image", at("full"), "-o", at("full.avro"));
-    assertThat(traced.code()).as(traced.err()).isEqualTo(ExitCode.OK);
+    Ran.well("record", "--image", at("full"), "-o", at("full.avro"));
     String source = dir.resolve("p.c").toString();
     List<String> lines =
         ok(new String[] {"coverage", at("full.avro"), "--format", "lcov"}).lines().toList();
@@ -168,9 +164,7 @@ class LateSymbolsTest {
   }
 
   private static String ok(String[] words, String... more) {
-    Ran ran = Ran.retstack(Stream.concat(Stream.of(words), Stream.of(more)).toArray(String[]::new));
-    assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
-    return ran.out();
+    return Ran.well(Stream.concat(Stream.of(words), Stream.of(more)).toArray(String[]::new)).out();
   }
 
   @Test
@@ -231,9 +225,7 @@ class LateSymbolsTest {
               .but()
               .http("127.0.0.1", 0)
               .build();
-      Ran sent =
-          Ran.retstack("replay", at("t.avro"), "--into-kafka", "--bootstrap", broker.bootstrap());
-      assertThat(sent.code()).as(sent.err()).isEqualTo(ExitCode.OK);
+      Ran.well("replay", at("t.avro"), "--into-kafka", "--bootstrap", broker.bootstrap());
       assertThat(calls(liveReport(plain)).keySet()).allMatch(name -> name.startsWith("0x"));
       PipelineConfig named =
           plain
@@ -247,11 +239,8 @@ class LateSymbolsTest {
   private static String liveReport(PipelineConfig config) throws Exception {
     try (Pipeline member = PipelineService.start(config)) {
       var _ = member.awaitCoresEnded(1).toCompletableFuture().get(2, TimeUnit.MINUTES);
-      Ran report =
-          Ran.retstack(
-              "report", "--live", "--http", member.httpUri().toString(), "--format", "json");
-      assertThat(report.code()).as(report.err()).isEqualTo(ExitCode.OK);
-      return report.out();
+      return Ran.well("report", "--live", "--http", member.httpUri().toString(), "--format", "json")
+          .out();
     }
   }
 }

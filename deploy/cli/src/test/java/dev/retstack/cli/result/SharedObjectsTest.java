@@ -115,8 +115,7 @@ class SharedObjectsTest {
     command.addAll(List.of("--readable", so("two")));
     command.addAll(List.of(more));
     command.addAll(List.of("--", so("one"), so("two")));
-    Ran ran = Ran.retstack(command.toArray(String[]::new));
-    assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
+    Ran ran = Ran.well(command.toArray(String[]::new));
     assertThat(ran.err()).doesNotContain("exit code").doesNotContain("FAULTED");
     return read(trace);
   }

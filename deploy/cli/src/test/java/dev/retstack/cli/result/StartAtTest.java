@@ -67,19 +67,17 @@ class StartAtTest {
   }
 
   private static void run(String program, int argument) {
-    Ran ran =
-        Ran.retstack(
-            "emulate",
-            "--bootstrap",
-            broker.bootstrap(),
-            "--partitions",
-            "1",
-            "--image",
-            "zoo-riscv64-mcount",
-            "--",
-            program,
-            String.valueOf(argument));
-    assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
+    Ran.well(
+        "emulate",
+        "--bootstrap",
+        broker.bootstrap(),
+        "--partitions",
+        "1",
+        "--image",
+        "zoo-riscv64-mcount",
+        "--",
+        program,
+        String.valueOf(argument));
   }
 
   @Test
@@ -146,9 +144,7 @@ class StartAtTest {
     try (Pipeline member = PipelineService.start(config)) {
       var _ = member.awaitCoresEnded(cores).toCompletableFuture().get(2, TimeUnit.MINUTES);
       Ran report =
-          Ran.retstack(
-              "report", "--live", "--http", member.httpUri().toString(), "--format", "json");
-      assertThat(report.code()).as(report.err()).isEqualTo(ExitCode.OK);
+          Ran.well("report", "--live", "--http", member.httpUri().toString(), "--format", "json");
       Map<String, JsonNode> rows = new TreeMap<>();
       for (JsonNode row : JSON.readTree(report.out()).path("functions")) {
         rows.put(row.path("name").asText(), row);

@@ -69,9 +69,7 @@ class ViewTest {
   }
 
   private static String run(String... command) {
-    Ran ran = Ran.retstack(command);
-    assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
-    return ran.out();
+    return Ran.well(command).out();
   }
 
   private static TraceServer serve(Path file) throws IOException, InterruptedException {

@@ -52,8 +52,7 @@ class WindowReportTest {
     Path file = dir.resolve(name + ".avro");
     List<String> command = new ArrayList<>(List.of("record", "-o", file.toString()));
     command.addAll(List.of(options));
-    Ran ran = Ran.retstack(command.toArray(String[]::new));
-    assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
+    Ran.well(command.toArray(String[]::new));
     return file;
   }
 
@@ -251,9 +250,7 @@ class WindowReportTest {
   private static Ran run(String verb, Path file, String... options) {
     List<String> command = new ArrayList<>(List.of(verb, file.toString()));
     command.addAll(List.of(options));
-    Ran ran = Ran.retstack(command.toArray(String[]::new));
-    assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
-    return ran;
+    return Ran.well(command.toArray(String[]::new));
   }
 
   @Test

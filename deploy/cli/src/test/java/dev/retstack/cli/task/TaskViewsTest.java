@@ -32,18 +32,18 @@ class TaskViewsTest {
   @ParameterizedTest
   @ValueSource(strings = {"18446603336221233216", "0xffff800000009040", "blocks+0x40"})
   void aTaskIsMeantByItsIdOrItsName(String task) throws IOException {
-    assertThat(ok("graph", trace, "--task", task).out())
+    assertThat(Ran.well("graph", trace, "--task", task).out())
         .contains("work();", "task blocks+0x40")
         .doesNotContain("main", "tick");
     JsonNode report = json("report", trace, "--task", task);
     assertThat(report.get("functions").findValuesAsText("name")).containsExactly("work");
     assertThat(report.get("onlyTask").asText()).isEqualTo(task);
     assertThat(report.get("resultHash")).isEqualTo(json("report", trace).get("resultHash"));
-    assertThat(ok("report", trace, "--task", task).out())
+    assertThat(Ran.well("report", trace, "--task", task).out())
         .contains("# functions and edges of task " + task + " alone")
         .contains("blocks+0x40  over")
         .doesNotContain("task 0  ");
-    assertThat(ok("export", trace, "--format", "folded", "-o", "-", "--task", task).out())
+    assertThat(Ran.well("export", trace, "--format", "folded", "-o", "-", "--task", task).out())
         .isEqualTo("os.elf;work 10\n");
     assertThat(json("anomalies", trace, "--task", task).findValuesAsText("kind"))
         .containsExactly("STACK_SWITCH");
@@ -64,18 +64,23 @@ class TaskViewsTest {
     String named = TwoTasks.named(dir.resolve("named.avro"), "worker").toString();
     String shown = "worker-0x" + Long.toHexString(TwoTasks.TASK);
     for (String task : List.of("worker", shown, Long.toUnsignedString(TwoTasks.TASK))) {
-      assertThat(ok("graph", named, "--task", task).out())
+      assertThat(Ran.well("graph", named, "--task", task).out())
           .contains("work();", "task " + shown)
           .doesNotContain("main", "tick");
     }
     assertThat(json("graph", named).findValuesAsText("taskName")).containsExactly("task 0", shown);
-    assertThat(ok("graph", named, "--format", "csv").out()).contains("," + shown + ",");
-    assertThat(ok("report", named, "--by-task").out()).contains("# core c0, task " + shown + "\n");
-    assertThat(ok("export", named, "--format", "folded", "-o", "-", "--by-task").out())
+    assertThat(Ran.well("graph", named, "--format", "csv").out()).contains("," + shown + ",");
+    assertThat(Ran.well("report", named, "--by-task").out())
+        .contains("# core c0, task " + shown + "\n");
+    assertThat(Ran.well("export", named, "--format", "folded", "-o", "-", "--by-task").out())
         .contains(shown + ";os.elf;work 10");
-    assertThat(ok("graph", named, "--timeline").out()).as("from chunks").contains(shown + " depth");
-    ok("index", named);
-    assertThat(ok("graph", named, "--timeline").out()).as("from tiles").contains(shown + " depth");
+    assertThat(Ran.well("graph", named, "--timeline").out())
+        .as("from chunks")
+        .contains(shown + " depth");
+    Ran.well("index", named);
+    assertThat(Ran.well("graph", named, "--timeline").out())
+        .as("from tiles")
+        .contains(shown + " depth");
     for (String same : List.of("functions", "edges")) {
       assertThat(json("report", named, "--edges").get(same))
           .isEqualTo(json("report", trace, "--edges").get(same));
@@ -84,17 +89,17 @@ class TaskViewsTest {
 
   @Test
   void reportHasTotalsOfEachTask() throws IOException {
-    assertThat(ok("report", trace, "--by-task", "--format", "csv").out().lines())
+    assertThat(Ran.well("report", trace, "--by-task", "--format", "csv").out().lines())
         .containsExactly(
             "name,address,image,isa,calls,total,self,min,max,avg,source,core,task,taskName,interrupt",
             "main,0x1000,os.elf,x86_64,1,70,27,70,70,70.0,,c0,0,task 0,",
             "a,0x1100,os.elf,x86_64,1,3,3,3,3,3.0,,c0,0,task 0,",
             "work,0x1200,os.elf,x86_64,1,10,10,10,10,10.0,,c0," + ID + ",blocks+0x40,",
             "tick,0x1300,os.elf,x86_64,1,3,3,3,3,3.0,,c0,,interrupts,any");
-    assertThat(ok("report", trace, "--by-task", "--edges", "--format", "csv").out().lines())
+    assertThat(Ran.well("report", trace, "--by-task", "--edges", "--format", "csv").out().lines())
         .containsExactly(
             "caller,callee,calls,total,core,task,taskName,interrupt", "main,a,1,3,c0,0,task 0,");
-    assertThat(ok("report", trace, "--by-task").out())
+    assertThat(Ran.well("report", trace, "--by-task").out())
         .contains(
             "# core c0, task 0\n", "# core c0, task blocks+0x40\n", "# core c0, interrupts\n");
     JsonNode rows = json("report", trace, "--by-task").get("byTask");
@@ -104,7 +109,7 @@ class TaskViewsTest {
     assertThat(
             json("report", trace, "--task", "interrupts").get("functions").findValuesAsText("name"))
         .containsExactly("tick");
-    assertThat(ok("report", trace, "--edges").out()).containsPattern("1 +3 +3  main +a ");
+    assertThat(Ran.well("report", trace, "--edges").out()).containsPattern("1 +3 +3  main +a ");
   }
 
   @Test
@@ -113,7 +118,10 @@ class TaskViewsTest {
     assertThat(trees.findValuesAsText("taskName")).containsExactly("task 0", "blocks+0x40");
     assertThat(trees.get(1).get("task").asText()).isEqualTo("0x" + Long.toHexString(TwoTasks.TASK));
     List<String> lines = new ArrayList<>();
-    ok("graph", trace, "--format", "csv").out().lines().forEach(line -> lines.add(ends(line)));
+    Ran.well("graph", trace, "--format", "csv")
+        .out()
+        .lines()
+        .forEach(line -> lines.add(ends(line)));
     assertThat(lines)
         .containsExactly(
             "function,taskName,interrupt",
@@ -133,7 +141,8 @@ class TaskViewsTest {
 
   @Test
   void stacksBeginWithTheTask() {
-    assertThat(ok("export", trace, "--format", "folded", "-o", "-", "--by-task").out().lines())
+    assertThat(
+            Ran.well("export", trace, "--format", "folded", "-o", "-", "--by-task").out().lines())
         .containsExactly(
             "blocks+0x40;os.elf;work 10",
             "interrupts;os.elf;interrupt 32 7",
@@ -147,9 +156,9 @@ class TaskViewsTest {
     JsonNode rows = json("anomalies", trace, "--by-task", "--all");
     assertThat(rows.findValuesAsText("taskName"))
         .containsExactlyInAnyOrder("task 0", "blocks+0x40");
-    assertThat(ok("anomalies", trace, "--all", "--by-task").out())
+    assertThat(Ran.well("anomalies", trace, "--all", "--by-task").out())
         .contains("task blocks+0x40, time 50");
-    assertThat(ok("anomalies", trace, "--by-task", "--all", "--format", "csv").out())
+    assertThat(Ran.well("anomalies", trace, "--by-task", "--all", "--format", "csv").out())
         .contains("," + ID + ",");
   }
 
@@ -163,12 +172,6 @@ class TaskViewsTest {
   private static JsonNode json(String... args) throws IOException {
     List<String> line = new ArrayList<>(List.of(args));
     line.addAll(List.of("--format", "json"));
-    return JSON.readTree(ok(line.toArray(String[]::new)).out());
-  }
-
-  private static Ran ok(String... args) {
-    Ran ran = Ran.retstack(args);
-    assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
-    return ran;
+    return JSON.readTree(Ran.well(line.toArray(String[]::new)).out());
   }
 }

@@ -39,27 +39,28 @@ class TimeRulesVerbTest {
 
   @Test
   void reportSaysWhatIsLeftOut() {
-    assertThat(ok("report", trace).out()).doesNotContain("# not in");
-    assertThat(ok("report", trace, "--no-sleep-time", "--no-graph-time").out())
+    assertThat(Ran.well("report", trace).out()).doesNotContain("# not in");
+    assertThat(Ran.well("report", trace, "--no-sleep-time", "--no-graph-time").out())
         .contains("# not in TOTAL, AVG, MIN and MAX: sleep-time, graph-time\n");
-    assertThat(ok("report", trace, "--no-funcgraph-irqs", "--format", "json").out())
+    assertThat(Ran.well("report", trace, "--no-funcgraph-irqs", "--format", "json").out())
         .contains("\"notCounted\":[\"funcgraph-irqs\"]");
   }
 
   @Test
   void graphShowsDurationsByThem() {
     assertThat(endOfMain("graph", trace)).contains("70 |  }");
-    assertThat(ok("graph", trace).out()).contains("interrupt 32 {", "tick();");
+    assertThat(Ran.well("graph", trace).out()).contains("interrupt 32 {", "tick();");
     assertThat(endOfMain("graph", trace, "--no-sleep-time")).contains("40 |  }");
     assertThat(endOfMain("graph", trace, "--no-funcgraph-irqs")).contains("60 |  }");
-    assertThat(ok("graph", trace, "--no-funcgraph-irqs").out()).doesNotContain("interrupt", "tick");
+    assertThat(Ran.well("graph", trace, "--no-funcgraph-irqs").out())
+        .doesNotContain("interrupt", "tick");
     assertThat(Ran.retstack("graph", trace, "--no-graph-time").code()).isEqualTo(ExitCode.USAGE);
   }
 
   @Test
   void exportLeavesInterruptsOut() {
     String[] folded = {"export", trace, "--format", "folded", "-o", "-"};
-    assertThat(ok(folded).out().lines())
+    assertThat(Ran.well(folded).out().lines())
         .containsExactlyInAnyOrder(
             "os.elf;main 27",
             "os.elf;main;a 3",
@@ -68,7 +69,7 @@ class TimeRulesVerbTest {
             "os.elf;work 10");
     List<String> without = new ArrayList<>(List.of(folded));
     without.add("--no-funcgraph-irqs");
-    assertThat(ok(without.toArray(String[]::new)).out().lines())
+    assertThat(Ran.well(without.toArray(String[]::new)).out().lines())
         .containsExactlyInAnyOrder("os.elf;main 27", "os.elf;main;a 3", "os.elf;work 10");
   }
 
@@ -85,7 +86,8 @@ class TimeRulesVerbTest {
     List<String> line = new ArrayList<>(List.of("report", trace, "--format", "json"));
     line.addAll(List.of(options));
     Map<String, Long> totals = new HashMap<>();
-    for (JsonNode row : JSON.readTree(ok(line.toArray(String[]::new)).out()).get("functions")) {
+    for (JsonNode row :
+        JSON.readTree(Ran.well(line.toArray(String[]::new)).out()).get("functions")) {
       totals.put(row.get("name").asText(), row.get("total").asLong());
     }
     return totals;
@@ -101,12 +103,11 @@ class TimeRulesVerbTest {
 
   /** The last line of the first task's tree: the end of main. */
   private static String endOfMain(String... args) {
-    return ok(args).out().lines().filter(line -> line.endsWith("|  }")).findFirst().orElseThrow();
-  }
-
-  private static Ran ok(String... args) {
-    Ran ran = Ran.retstack(args);
-    assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
-    return ran;
+    return Ran.well(args)
+        .out()
+        .lines()
+        .filter(line -> line.endsWith("|  }"))
+        .findFirst()
+        .orElseThrow();
   }
 }

@@ -2,13 +2,10 @@ package dev.retstack.cli.task;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.retstack.schema.Chunk;
-import dev.retstack.schema.ClockUnit;
+import dev.retstack.cli.HandMade;
 import dev.retstack.schema.CoreEnd;
 import dev.retstack.schema.Image;
 import dev.retstack.schema.Symbol;
-import dev.retstack.schema.chunk.Chunks;
-import dev.retstack.schema.chunk.Codecs;
 import dev.retstack.schema.file.TraceFileWriter;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.schema.record.TaskEvent;
@@ -31,7 +28,6 @@ public final class TwoTasks {
   private static final long A = 0x1100;
   private static final long WORK = 0x1200;
   private static final long TICK = 0x1300;
-  private static final long STACK = 0x8000;
 
   private TwoTasks() {}
 
@@ -52,50 +48,35 @@ public final class TwoTasks {
 
   private static Path write(Path file, long lost, String name) throws IOException {
     RecordBatch batch = new RecordBatch(32);
-    call(batch, RecordBatch.ENTRY, 10, 0, MAIN, 0x900);
+    HandMade.call(batch, RecordBatch.ENTRY, 10, 0, MAIN, 0x900);
     batch.add(RecordBatch.TASK, 20, 0, TASK, TaskEvent.STARTED.code(), 0x7000, 0);
     if (!name.isEmpty()) {
       TaskName.of(name.getBytes(UTF_8)).addTo(batch, 25, TASK);
     }
-    call(batch, RecordBatch.ENTRY, 30, 0, WORK, 0x900);
-    call(batch, RecordBatch.EXIT, 40, 0, WORK, 0x900);
-    batch.add(RecordBatch.TASK, 50, 1, 0, TaskEvent.SWITCHED.code(), STACK, 0);
-    batch.add(RecordBatch.INTERRUPT_ENTER, 60, 1, 32, MAIN + 0x10, STACK, 0);
-    call(batch, RecordBatch.ENTRY, 62, 0, TICK, 0x900);
-    call(batch, RecordBatch.EXIT, 65, 0, TICK, 0x900);
+    HandMade.call(batch, RecordBatch.ENTRY, 30, 0, WORK, 0x900);
+    HandMade.call(batch, RecordBatch.EXIT, 40, 0, WORK, 0x900);
+    batch.add(RecordBatch.TASK, 50, 1, 0, TaskEvent.SWITCHED.code(), HandMade.STACK, 0);
+    batch.add(RecordBatch.INTERRUPT_ENTER, 60, 1, 32, MAIN + 0x10, HandMade.STACK, 0);
+    HandMade.call(batch, RecordBatch.ENTRY, 62, 0, TICK, 0x900);
+    HandMade.call(batch, RecordBatch.EXIT, 65, 0, TICK, 0x900);
     batch.add(RecordBatch.INTERRUPT_EXIT, 70, 0, 32, MAIN + 0x10, 0, 0);
-    call(batch, RecordBatch.ENTRY, 72, 1, A, MAIN + 0x20);
-    call(batch, RecordBatch.EXIT, 75, 1, A, MAIN + 0x20);
+    HandMade.call(batch, RecordBatch.ENTRY, 72, 1, A, MAIN + 0x20);
+    HandMade.call(batch, RecordBatch.EXIT, 75, 1, A, MAIN + 0x20);
     if (lost > 0) {
       batch.add(RecordBatch.LOST, 79, 0, lost, 0, 0, 0);
     }
-    call(batch, RecordBatch.EXIT, 80, 0, MAIN, 0x900);
-    Image image = image();
+    HandMade.call(batch, RecordBatch.EXIT, 80, 0, MAIN, 0x900);
     try (TraceFileWriter writer = TraceFileWriter.open(file)) {
-      writer.write(image);
-      writer.write(chunk(image, batch));
+      writer.write(image());
+      writer.write(HandMade.chunk("s", "c0", "feed", batch, 80, CoreEnd.HALTED, "exit code 0"));
     }
     return file;
   }
 
-  private static void call(
-      RecordBatch batch, byte kind, long time, int depth, long self, long from) {
-    batch.add(kind, time, depth, self, from, STACK - 0x20L * depth, STACK - 0x20L * depth + 8);
-  }
-
   private static Image image() {
-    return Image.newBuilder()
-        .setBuildId("feed")
-        .setName("os.elf")
-        .setIsa("x86_64")
-        .setConvention("mcount")
-        .setWordBytes(8)
-        .setBigEndian(false)
-        .setFpCheck(true)
-        .setRetpCheck(true)
-        .setReturnToHandlerStart(0xf000)
-        .setReturnToHandlerEnd(0xff00)
-        .setSymbols(
+    return HandMade.image(
+            "feed",
+            "os.elf",
             List.of(
                 new Symbol("main", MAIN, 0x100L),
                 new Symbol("a", A, 0x100L),
@@ -103,22 +84,5 @@ public final class TwoTasks {
                 new Symbol("tick", TICK, 0x100L)))
         .setObjects(List.of(new Symbol("blocks", TASK - 0x40, 0x100L)))
         .build();
-  }
-
-  private static Chunk chunk(Image image, RecordBatch batch) {
-    Chunk.Builder chunk =
-        Chunk.newBuilder()
-            .setSession("s")
-            .setCore("c0")
-            .setIsa("x86_64")
-            .setImage(image.getBuildId())
-            .setSequence(0)
-            .setFirstTime(10)
-            .setLastTime(80)
-            .setClockUnit(ClockUnit.INSTRUCTIONS)
-            .setRecordCount(batch.size())
-            .setEnd(CoreEnd.HALTED)
-            .setEndDetail("exit code 0");
-    return Chunks.seal(chunk, Codecs.standard(), batch);
   }
 }

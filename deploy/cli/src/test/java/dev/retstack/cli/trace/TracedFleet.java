@@ -15,20 +15,30 @@ import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.linux.LinuxOptions;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.publish.ChunkSink;
+import dev.retstack.schema.Chunk;
+import dev.retstack.schema.Image;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.kafka.KafkaSettings;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
-/** A fleet of three ISAs that runs until it is closed, in a thread and with topics of its own. */
+/**
+ * A fleet of three ISAs that runs until it is closed, in a thread and with topics of its own. It
+ * stands still most of the time: what is tested is not how much it sends.
+ */
 public final class TracedFleet implements AutoCloseable {
   /** One core each, of that name. */
   public static final List<String> IMAGES =
       List.of("zoo-x86_64-fentry", "zoo-riscv64-mcount", "zoo-s390x-mcount");
+
+  /** How long it stands still behind each chunk, which has records of at most 20 ms. */
+  private static final long STANDS_NANOS = 100_000_000;
 
   /** How often a fleet is asked until it has started. */
   private static final int TRIES = 30;
@@ -60,13 +70,32 @@ public final class TracedFleet implements AutoCloseable {
   }
 
   private void run(List<CoreSpec> cores, FleetOptions options) {
-    try (ChunkSink sink = link.openSink()) {
+    try (ChunkSink sink = new Paced(link.openSink())) {
       Fleet.run(cores, options, sink, FleetListener.NONE, link.openControl());
       ended.complete(true);
     } catch (InterruptedException e) {
       ended.complete(true);
     } catch (Throwable e) {
       ended.completeExceptionally(e);
+    }
+  }
+
+  /** Each chunk takes the sink as long as a slow Kafka would. */
+  private record Paced(ChunkSink sink) implements ChunkSink {
+    @Override
+    public void image(Image image) throws IOException, InterruptedException {
+      sink.image(image);
+    }
+
+    @Override
+    public void chunk(Chunk chunk) throws IOException, InterruptedException {
+      sink.chunk(chunk);
+      LockSupport.parkNanos(STANDS_NANOS);
+    }
+
+    @Override
+    public void close() throws IOException {
+      sink.close();
     }
   }
 

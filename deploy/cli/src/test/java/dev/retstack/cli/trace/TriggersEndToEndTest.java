@@ -6,7 +6,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.retstack.cli.Ran;
 import dev.retstack.cli.broker.EmbeddedBroker;
-import dev.retstack.cli.command.ExitCode;
 import dev.retstack.cli.demo.FleetWatch;
 import dev.retstack.cli.fleet.GuestImages;
 import dev.retstack.cli.kafka.KafkaLink;
@@ -182,10 +181,7 @@ class TriggersEndToEndTest {
   }
 
   private static Ran graph(String http, CoreSpec core, String format) {
-    Ran ran =
-        Ran.retstack("graph", "--live", "--http", http, "--core", core.name(), "--format", format);
-    assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
-    return ran;
+    return Ran.well("graph", "--live", "--http", http, "--core", core.name(), "--format", format);
   }
 
   private static Report report(View view) {

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.retstack.cli.Ran;
-import dev.retstack.cli.command.ExitCode;
 import dev.retstack.cli.house.Repository;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -160,8 +159,6 @@ class CoverageVerbTest {
   private Ran ok(String... arguments) {
     List<String> all = new ArrayList<>(List.of("coverage", trace.toString()));
     all.addAll(List.of(arguments));
-    Ran ran = Ran.retstack(all.toArray(String[]::new));
-    assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
-    return ran;
+    return Ran.well(all.toArray(String[]::new));
   }
 }

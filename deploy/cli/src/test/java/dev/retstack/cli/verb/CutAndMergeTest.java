@@ -36,18 +36,12 @@ class CutAndMergeTest {
     command.addAll(List.of("--cores", "2", "--image", "zoo-x86_64-fentry", "--session", session));
     command.add("--");
     command.addAll(program.length == 0 ? List.of("w200", "12000") : List.of(program));
-    run(command.toArray(String[]::new));
+    Ran.well(command.toArray(String[]::new));
     return file;
   }
 
-  private static Ran run(String... command) {
-    Ran ran = Ran.retstack(command);
-    assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
-    return ran;
-  }
-
   private static String hash(Path file) {
-    String report = run("report", file.toString(), "--format", "json").out();
+    String report = Ran.well("report", file.toString(), "--format", "json").out();
     return report.replaceAll("(?s).*\"resultHash\" *: *\"([^\"]+)\".*", "$1");
   }
 
@@ -63,12 +57,12 @@ class CutAndMergeTest {
         window.addAll(List.of("--core", "zoo-x86_64-fentry-" + random.nextInt(2)));
       }
       Path cut = dir.resolve("cut-" + i + ".avro");
-      Ran ran = run(with(window, "cut", trace.toString(), "-o", cut.toString()));
+      Ran ran = Ran.well(with(window, "cut", trace.toString(), "-o", cut.toString()));
       assertThat(ran.err()).contains("core", ", 1 image, ", "bytes in " + cut);
       assertThat(Files.size(cut)).isLessThan(Files.size(trace));
       for (String verb : List.of("report", "graph", "anomalies")) {
-        String expected = run(with(window, verb, trace.toString())).out();
-        assertThat(run(with(window, verb, cut.toString())).out())
+        String expected = Ran.well(with(window, verb, trace.toString())).out();
+        assertThat(Ran.well(with(window, verb, cut.toString())).out())
             .as("%s %s", verb, window)
             .isEqualTo(expected);
       }
@@ -88,23 +82,24 @@ class CutAndMergeTest {
       Path part = dir.resolve("part-" + i + ".avro");
       String from = String.valueOf(i * 2_000_000L);
       String to = i == 3 ? String.valueOf(Long.MAX_VALUE) : String.valueOf((i + 1) * 2_000_000L);
-      run("cut", trace.toString(), "-o", part.toString(), "--from", from, "--to", to);
+      Ran.well("cut", trace.toString(), "-o", part.toString(), "--from", from, "--to", to);
       parts.add(part.toString());
     }
     Path merged = dir.resolve("merged.avro");
-    Ran ran = run(with(parts, "merge", "-o", merged.toString()));
+    Ran ran = Ran.well(with(parts, "merge", "-o", merged.toString()));
     assertThat(ran.err()).contains("2 cores, 1 image, ", "chunks came again");
     assertThat(hash(merged)).isEqualTo(hash(trace));
     parts.remove(1);
     Path hole = dir.resolve("hole.avro");
-    run(with(parts, "merge", "-o", hole.toString()));
-    assertThat(run("anomalies", hole.toString()).out()).contains("SEQUENCE_GAP");
-    String all = run("report", trace.toString(), "--from", "3600000", "--to", "6800000").out();
-    assertThat(run("report", hole.toString(), "--from", "3600000", "--to", "6800000").out())
+    Ran.well(with(parts, "merge", "-o", hole.toString()));
+    assertThat(Ran.well("anomalies", hole.toString()).out()).contains("SEQUENCE_GAP");
+    String all = Ran.well("report", trace.toString(), "--from", "3600000", "--to", "6800000").out();
+    assertThat(Ran.well("report", hole.toString(), "--from", "3600000", "--to", "6800000").out())
         .isNotEqualTo(all)
         .contains("lost");
-    String behind = run("report", trace.toString(), "--from", "7600000", "--to", "7610000").out();
-    assertThat(run("report", hole.toString(), "--from", "7600000", "--to", "7610000").out())
+    String behind =
+        Ran.well("report", trace.toString(), "--from", "7600000", "--to", "7610000").out();
+    assertThat(Ran.well("report", hole.toString(), "--from", "7600000", "--to", "7610000").out())
         .isEqualTo(behind);
   }
 
@@ -112,9 +107,9 @@ class CutAndMergeTest {
   void tracesOfSeveralSessionsMerge() {
     Path other = record("other", "other", "fib", "10");
     Path both = dir.resolve("both.avro");
-    assertThat(run("merge", trace.toString(), other.toString(), "-o", both.toString()).err())
+    assertThat(Ran.well("merge", trace.toString(), other.toString(), "-o", both.toString()).err())
         .contains("4 cores, 1 image, ");
-    assertThat(run("cores", both.toString()).out()).contains("run", "other");
+    assertThat(Ran.well("cores", both.toString()).out()).contains("run", "other");
   }
 
   @Test
@@ -162,7 +157,7 @@ class CutAndMergeTest {
     assertThat(out).doesNotExist();
     byte[] bytes = Files.readAllBytes(trace);
     Path cut = Files.write(dir.resolve("broken.avro"), Arrays.copyOf(bytes, bytes.length - 40));
-    assertThat(run("merge", cut.toString(), "-o", out.toString()).err()).contains("cut off");
+    assertThat(Ran.well("merge", cut.toString(), "-o", out.toString()).err()).contains("cut off");
     assertThat(hash(out)).isEqualTo(hash(trace));
   }
 

@@ -27,9 +27,7 @@ class DeclaredTasksVerbTest {
   }
 
   private static Ran ok(List<String> words) {
-    Ran ran = Ran.retstack(words.toArray(String[]::new));
-    assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
-    return ran;
+    return Ran.well(words.toArray(String[]::new));
   }
 
   @Test

@@ -45,8 +45,7 @@ class LiveGraphTest {
     Path whole = SmallChunks.record(dir.resolve("whole.avro"), IMAGE);
     Path cut = SmallChunks.thirds(whole, 2, dir.resolve("cut.avro"));
     // with an index: without one a trace is read whole for a window
-    Ran indexed = Ran.retstack("cut", cut.toString(), "--core", CORE, "-o", trace);
-    assertThat(indexed.code()).as(indexed.err()).isEqualTo(ExitCode.OK);
+    Ran.well("cut", cut.toString(), "--core", CORE, "-o", trace);
     long records = JSON.readTree(ofTrace("report", "json").out()).path("records").asLong();
     assertThat(records).isPositive();
     broker = EmbeddedBroker.start(dir.resolve("broker"), 0);
@@ -196,9 +195,7 @@ class LiveGraphTest {
     words.addAll(source);
     words.addAll(window);
     words.addAll(List.of(more));
-    Ran ran = Ran.retstack(words.toArray(String[]::new));
-    assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
-    return ran;
+    return Ran.well(words.toArray(String[]::new));
   }
 
   private void openCalls() throws Exception {

@@ -27,16 +27,13 @@ class RotateTest {
     List<String> command = new ArrayList<>(List.of(verb, "-o", output.toString()));
     command.addAll(options);
     command.addAll(List.of(rest));
-    Ran ran = Ran.retstack(command.toArray(String[]::new));
-    assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
-    return ran;
+    return Ran.well(command.toArray(String[]::new));
   }
 
   private static String report(Path file, String... more) {
     List<String> command = new ArrayList<>(List.of("report", file.toString()));
     command.addAll(List.of(more));
-    Ran ran = Ran.retstack(command.toArray(String[]::new));
-    assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
+    Ran ran = Ran.well(command.toArray(String[]::new));
     assertThat(ran.err()).doesNotContain("cut off");
     return ran.out();
   }

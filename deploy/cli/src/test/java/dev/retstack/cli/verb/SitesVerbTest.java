@@ -24,8 +24,7 @@ class SitesVerbTest {
 
   @Test
   void textTellsFunctionAddressFormBytesAndSource() {
-    Ran ran = Ran.retstack("sites", "zoo-s390x-mcount-nop", "--function", "fib");
-    assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.OK);
+    Ran ran = Ran.well("sites", "zoo-s390x-mcount-nop", "--function", "fib");
     assertThat(ran.out().lines().toList()).hasSize(2);
     assertThat(ran.out())
         .containsPattern(
@@ -78,8 +77,7 @@ class SitesVerbTest {
     for (String frame : List.of("-g0", "-fno-omit-frame-pointer")) {
       Path program = dir.resolve("f" + frame);
       compileBy("m68k-linux-gnu-gcc", "-O2", "-pg", frame, "-static", source, "-o", program);
-      Ran sites = Ran.retstack("sites", program.toString());
-      assertThat(sites.code()).as(sites.err()).isEqualTo(ExitCode.OK);
+      Ran sites = Ran.well("sites", program.toString());
       Ran record = Ran.retstack("record", "--image", program.toString(), "-o", program + ".avro");
       for (Ran ran : List.of(sites, record)) {
         if (frame.equals("-g0")) {
@@ -98,8 +96,7 @@ class SitesVerbTest {
     Path source = Files.writeString(dir.resolve("f.c"), "int f(int x) { return x + 1; }");
     Path object = dir.resolve("f.o");
     compile("-pg", "-mfentry", "-fno-pie", "-fcf-protection=none", "-c", source, "-o", object);
-    Ran text = Ran.retstack("sites", object.toString());
-    assertThat(text.code()).as(text.err()).isEqualTo(ExitCode.OK);
+    Ran text = Ran.well("sites", object.toString());
     assertThat(text.out())
         .containsPattern("\\.text\\+0x0 +f +fentry +call +call +e8 00 00 00 00 +relocation");
     Ran json = Ran.retstack("sites", object.toString(), "--format", "json");

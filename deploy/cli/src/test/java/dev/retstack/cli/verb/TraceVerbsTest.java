@@ -253,8 +253,7 @@ class TraceVerbsTest {
 
   @Test
   void anomaliesExplainsEveryKindWithoutATrace() {
-    Ran explained = Ran.retstack("anomalies", "--explain");
-    assertThat(explained.code()).isEqualTo(ExitCode.OK);
+    Ran explained = Ran.well("anomalies", "--explain");
     for (AnomalyKind kind : AnomalyKind.values()) {
       assertThat(explained.out())
           .contains(kind.name(), kind.definition(), kind.cause(), kind.cure());

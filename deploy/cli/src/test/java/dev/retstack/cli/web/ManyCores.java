@@ -1,12 +1,8 @@
 package dev.retstack.cli.web;
 
-import dev.retstack.schema.Chunk;
-import dev.retstack.schema.ClockUnit;
+import dev.retstack.cli.HandMade;
 import dev.retstack.schema.CoreEnd;
-import dev.retstack.schema.Image;
 import dev.retstack.schema.Symbol;
-import dev.retstack.schema.chunk.Chunks;
-import dev.retstack.schema.chunk.Codecs;
 import dev.retstack.schema.file.TraceFileWriter;
 import dev.retstack.schema.record.RecordBatch;
 import java.io.IOException;
@@ -16,8 +12,6 @@ import java.util.stream.IntStream;
 
 /** A recorded trace of many small cores, written by hand. */
 final class ManyCores {
-  private static final long STACK = 0x8000;
-
   private ManyCores() {}
 
   /**
@@ -27,35 +21,24 @@ final class ManyCores {
    */
   static Path write(Path file, int cores) throws IOException {
     try (TraceFileWriter writer = TraceFileWriter.open(file)) {
-      writer.write(image());
+      Symbol work = new Symbol("work", 0x1000L, 0x100L);
+      writer.write(HandMade.image("many", "many", List.of(work)).build());
       for (int i = 0; i < cores; i++) {
         RecordBatch batch = new RecordBatch(32);
         long time = 10;
         for (int depth = 0; depth < i % 5; depth++) {
           time += 10;
-          batch.add(RecordBatch.ENTRY, time, depth, 0x1000, caller(depth), slot(depth), fp(depth));
+          HandMade.call(batch, RecordBatch.ENTRY, time, depth, 0x1000, caller(depth));
         }
         for (int call = 0; call < i % 7; call++) {
           int at = i % 5;
           time += 10;
-          batch.add(RecordBatch.ENTRY, time, at, 0x1000, caller(at), slot(at), fp(at));
+          HandMade.call(batch, RecordBatch.ENTRY, time, at, 0x1000, caller(at));
           time += 10;
-          batch.add(RecordBatch.EXIT, time, at, 0x1000, caller(at), slot(at), 0x666);
+          batch.add(RecordBatch.EXIT, time, at, 0x1000, caller(at), HandMade.slot(at), 0x666);
         }
-        Chunk.Builder chunk =
-            Chunk.newBuilder()
-                .setSession("many")
-                .setCore("core-%05d".formatted(i))
-                .setIsa("x86_64")
-                .setImage("many")
-                .setSequence(0)
-                .setFirstTime(10)
-                .setLastTime(time)
-                .setClockUnit(ClockUnit.INSTRUCTIONS)
-                .setRecordCount(batch.size())
-                .setEnd(CoreEnd.RUNNING)
-                .setEndDetail("");
-        writer.write(Chunks.seal(chunk, Codecs.standard(), batch));
+        String core = "core-%05d".formatted(i);
+        writer.write(HandMade.chunk("many", core, "many", batch, time, CoreEnd.RUNNING, ""));
       }
     }
     return file;
@@ -68,29 +51,5 @@ final class ManyCores {
 
   private static long caller(int depth) {
     return depth == 0 ? 0x900 : 0x1020;
-  }
-
-  private static long slot(int depth) {
-    return STACK - 0x20L * depth;
-  }
-
-  private static long fp(int depth) {
-    return slot(depth) + 8;
-  }
-
-  private static Image image() {
-    return Image.newBuilder()
-        .setBuildId("many")
-        .setName("many")
-        .setIsa("x86_64")
-        .setConvention("mcount")
-        .setWordBytes(8)
-        .setBigEndian(false)
-        .setFpCheck(true)
-        .setRetpCheck(true)
-        .setReturnToHandlerStart(0xf000)
-        .setReturnToHandlerEnd(0xff00)
-        .setSymbols(List.of(new Symbol("work", 0x1000L, 0x100L)))
-        .build();
   }
 }

@@ -43,13 +43,14 @@ final class CallSiteScanner {
     for (int i = Math.min(Long.BYTES, size) - 1; i >= 0; i--) {
       window = (window << 8) | (bytes.get(i) & 0xFF);
     }
+    CallForm[] forms = card.callForms().toArray(CallForm[]::new);
     int skip = 0;
     for (int at = 0; at < size; at++) {
       if (skip > 0) {
         skip--;
       } else {
         long address = range.address() + at;
-        CallForm form = callAt(address, window, size - at, card, targets);
+        CallForm form = callAt(forms, address, window, size - at, card, targets);
         if (form != null) {
           add(card, address, form.size(), sites);
           // A shorter form may lie inside a longer one.
@@ -69,9 +70,10 @@ final class CallSiteScanner {
   }
 
   /** The form of the call that stands at {@code address}, or null. */
-  private CallForm callAt(long address, long code, int left, AbiCard card, LongSet targets) {
-    for (CallForm form : card.callForms()) {
-      if (form.size() <= left && form.matches(code) && counts(form, address, code, card, targets)) {
+  private CallForm callAt(
+      CallForm[] forms, long address, long code, int left, AbiCard card, LongSet targets) {
+    for (CallForm form : forms) {
+      if (form.matches(code) && form.size() <= left && counts(form, address, code, card, targets)) {
         return form;
       }
     }

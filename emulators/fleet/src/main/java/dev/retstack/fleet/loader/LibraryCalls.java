@@ -52,40 +52,32 @@ public record LibraryCalls(List<Place> places, List<Place> words) {
   /** What code in front of the site may take. */
   private static final int LEAD = 4;
 
-  /** Names begin so that are left out, with the reason. */
-  private static final Map<String, String> LEFT_OUT_FAMILIES =
+  /** Functions that are left out, by the reason; a star stands for all names that begin so. */
+  private static final Map<String, Set<String>> LEFT_OUT =
       Map.of(
-          "_Unwind_", "reads the return addresses of its callers, its own included",
-          "_dl_", "is the loader's own",
-          "_ITM_", "is start-up code");
-
-  private static final String RETURNS_TWICE = "returns again, when its frame is gone";
-  private static final String ASKS_CALLER = "asks by its return address which file calls it";
-  private static final String HOLDS_ALL = "holds the whole program";
-  private static final String START_UP = "is start-up code";
-
-  /** Functions that are left out, with the reason. */
-  private static final Map<String, String> LEFT_OUT =
-      Map.ofEntries(
-          Map.entry("setjmp", RETURNS_TWICE),
-          Map.entry("_setjmp", RETURNS_TWICE),
-          Map.entry("__setjmp", RETURNS_TWICE),
-          Map.entry("sigsetjmp", RETURNS_TWICE),
-          Map.entry("__sigsetjmp", RETURNS_TWICE),
-          Map.entry("getcontext", RETURNS_TWICE),
-          Map.entry("swapcontext", RETURNS_TWICE),
-          Map.entry("vfork", RETURNS_TWICE),
-          Map.entry("__vfork", RETURNS_TWICE),
-          Map.entry("setcontext", "never returns, and nothing tells that it has left"),
-          Map.entry("backtrace", "reads the return addresses of its callers, its own included"),
-          Map.entry("dlopen", ASKS_CALLER),
-          Map.entry("dlmopen", ASKS_CALLER),
-          Map.entry("dlsym", ASKS_CALLER),
-          Map.entry("dlvsym", ASKS_CALLER),
-          Map.entry("__libc_start_main", HOLDS_ALL),
-          Map.entry("__libc_start_call_main", HOLDS_ALL),
-          Map.entry("__gmon_start__", START_UP),
-          Map.entry("__cxa_finalize", START_UP));
+          "returns again, when its frame is gone",
+          Set.of(
+              "setjmp",
+              "_setjmp",
+              "__setjmp",
+              "sigsetjmp",
+              "__sigsetjmp",
+              "getcontext",
+              "swapcontext",
+              "vfork",
+              "__vfork"),
+          "never returns, and nothing tells that it has left",
+          Set.of("setcontext"),
+          "reads the return addresses of its callers, its own included",
+          Set.of("backtrace", "_Unwind_*"),
+          "asks by its return address which file calls it",
+          Set.of("dlopen", "dlmopen", "dlsym", "dlvsym"),
+          "holds the whole program",
+          Set.of("__libc_start_main", "__libc_start_call_main"),
+          "is the loader's own",
+          Set.of("_dl_*"),
+          "is start-up code",
+          Set.of("__gmon_start__", "__cxa_finalize", "_ITM_*"));
 
   public LibraryCalls {
     places = List.copyOf(places);
@@ -122,10 +114,17 @@ public record LibraryCalls(List<Place> places, List<Place> words) {
 
   private static boolean isLeftOut(String name, Isa isa) {
     return name.isEmpty()
-        || LEFT_OUT.containsKey(name)
-        || LEFT_OUT_FAMILIES.keySet().stream().anyMatch(name::startsWith)
+        || LEFT_OUT.values().stream()
+            .flatMap(Set::stream)
+            .anyMatch(pattern -> matches(pattern, name))
         || DynamicAbi.PROFILING.contains(name)
         || isa.conventions().stream().anyMatch(card -> card.symbols().contains(name));
+  }
+
+  private static boolean matches(String pattern, String name) {
+    return pattern.endsWith("*")
+        ? name.startsWith(pattern.substring(0, pattern.length() - 1))
+        : name.equals(pattern);
   }
 
   private static List<Place> scan(
@@ -216,11 +215,9 @@ public record LibraryCalls(List<Place> places, List<Place> words) {
         "leave --libcalls out");
   }
 
-  /** Why functions are left out, by their names or how these begin (with a star). */
-  public static Map<String, String> leftOut() {
-    TreeMap<String, String> all = new TreeMap<>(LEFT_OUT);
-    LEFT_OUT_FAMILIES.forEach((name, reason) -> all.put(name + "*", reason));
-    return all;
+  /** Functions that are left out, by the reason; a star stands for all names that begin so. */
+  public static Map<String, Set<String>> leftOut() {
+    return LEFT_OUT;
   }
 
   /** Places and words: all functions that are entered, with the addresses that name them. */

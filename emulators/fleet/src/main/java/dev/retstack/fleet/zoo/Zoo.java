@@ -36,6 +36,11 @@ public final class Zoo {
    * @param program its name
    */
   public record Case(LoadedImage image, String program) {
+    /** True of every third program of an image, of another for the next image: so all come. */
+    public boolean isOfThird() {
+      return (images().indexOf(image) + programs(image).indexOf(program)) % 3 == 0;
+    }
+
     @Override
     public String toString() {
       return image.elf().name() + " " + program;

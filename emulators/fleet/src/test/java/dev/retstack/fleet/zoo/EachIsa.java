@@ -18,14 +18,9 @@ public final class EachIsa {
     return Zoo.images().stream().filter(image -> met.add(image.isa()) || ALL).toList();
   }
 
-  /**
-   * Programs for what costs much: all of them where it is asked for, else every third, which is
-   * another for the next image, so that all come.
-   */
+  /** Programs for what costs much: all of them where it is asked for, else every third. */
   static boolean isOfSome(Zoo.Case zoo) {
-    int image = Zoo.images().indexOf(zoo.image());
-    int program = Zoo.programs(zoo.image()).indexOf(zoo.program());
-    return ALL || (image + program) % 3 == 0;
+    return ALL || zoo.isOfThird();
   }
 
   /** Names of their files. */

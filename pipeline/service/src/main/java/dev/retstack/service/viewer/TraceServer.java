@@ -1,7 +1,7 @@
 package dev.retstack.service.viewer;
 
-import com.typesafe.config.ConfigFactory;
 import dev.retstack.graph.input.LateSymbols;
+import dev.retstack.service.PipelineService;
 import dev.retstack.service.http.Access;
 import dev.retstack.service.http.Endpoint;
 import dev.retstack.service.http.HttpSettings;
@@ -55,13 +55,8 @@ public final class TraceServer implements AutoCloseable {
   public static TraceServer start(Path trace, LateSymbols symbols, HttpSettings http)
       throws IOException, InterruptedException {
     TraceSource source = TraceSource.open(trace, symbols);
-    ClassLoader loader = TraceServer.class.getClassLoader();
     ActorSystem<Void> system =
-        ActorSystem.create(
-            Behaviors.empty(),
-            "retstack-view",
-            ConfigFactory.load(
-                loader, ConfigFactory.parseResourcesAnySyntax(loader, "retstack-service")));
+        ActorSystem.create(Behaviors.empty(), "retstack-view", PipelineService.settings());
     Questions questions =
         new Questions(source, new QueryGate("queries", http.queriesMax(), new AtomicInteger()));
     Set<Endpoint> endpoints = EnumSet.of(Endpoint.PAGES, Endpoint.PAGE_FILES);

@@ -96,7 +96,12 @@ record SegmentTable(
 
   /** The segment that holds all {@code length} bytes from {@code address} on. */
   Optional<Segment> find(long address, long length) {
-    return loads.stream().filter(s -> s.contains(address, length)).findFirst();
+    for (Segment load : loads) { // no stream: scans of code ask for each instruction
+      if (load.contains(address, length)) {
+        return Optional.of(load);
+      }
+    }
+    return Optional.empty();
   }
 
   /**
