@@ -103,9 +103,9 @@ enum ForeignSource {
   /** A word that names files, and the option that it begins with. */
   private static final Pattern FILES = Pattern.compile("(-I|-include|(?!-))(.+)");
 
-  /** The locks of pigz: which thread waits for which depends on whose turn it is. */
-  private static final Pattern LOCKS =
-      Pattern.compile("(new_lock|free_lock|possess|release|twist)_ .*");
+  /** Locks of pigz, and a wait of pbzip2 that ends after a while and is begun again. */
+  private static final Pattern WAITS =
+      Pattern.compile("(new_lock|free_lock|possess|release|twist)_ .*|_Z20safe_cond_timed_wait.*");
 
   private final List<String> recipe;
   private final List<List<String>> lines;
@@ -123,7 +123,8 @@ enum ForeignSource {
 
   /** True of functions that are called less or more often as the threads of a line take turns. */
   boolean dependsOnTurns(List<String> line, String function) {
-    return this == PIGZ && line.contains("3") && LOCKS.matcher(function).matches();
+    boolean threads = this == PBZIP2 || this == PIGZ && line.contains("3");
+    return threads && WAITS.matcher(function).matches();
   }
 
   /** True where the compiler is that of C++. */
