@@ -113,7 +113,7 @@ enum ForeignSource {
   @SafeVarargs
   ForeignSource(List<String> recipe, List<String>... lines) {
     this.recipe = recipe;
-    this.lines = List.of(lines);
+    this.lines = Stream.of(lines).toList();
   }
 
   /** What the program is called with, in turn. */
@@ -123,7 +123,7 @@ enum ForeignSource {
 
   /** True of functions that are called less or more often as the threads of a line take turns. */
   boolean dependsOnTurns(List<String> line, String function) {
-    boolean threads = this == PBZIP2 || this == PIGZ && line.contains("3");
+    boolean threads = this == PBZIP2 || (this == PIGZ && line.contains("3"));
     return threads && WAITS.matcher(function).matches();
   }
 
