@@ -108,12 +108,14 @@ enum ForeignSource {
       Pattern.compile("(new_lock|free_lock|possess|release|twist)_ .*|_Z20safe_cond_timed_wait.*");
 
   private final List<String> recipe;
-  private final List<List<String>> lines;
+  private final List<List<String>> lines = new ArrayList<>();
 
   @SafeVarargs
   ForeignSource(List<String> recipe, List<String>... lines) {
     this.recipe = recipe;
-    this.lines = Stream.of(lines).toList();
+    for (List<String> line : lines) {
+      this.lines.add(line);
+    }
   }
 
   /** What the program is called with, in turn. */
