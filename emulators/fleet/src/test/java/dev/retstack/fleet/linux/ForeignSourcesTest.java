@@ -169,8 +169,8 @@ class ForeignSourcesTest {
                 Long::sum));
     return new Executions.Outcome(
         run.result().ending().exitCode(),
-        new String(run.stdout(), StandardCharsets.ISO_8859_1),
-        new String(run.stderr(), StandardCharsets.ISO_8859_1),
+        run.stdout().toString(StandardCharsets.ISO_8859_1),
+        run.stderr().toString(StandardCharsets.ISO_8859_1),
         calls);
   }
 }

@@ -63,14 +63,14 @@ record HostedRun(
     Ended run = run(image, core, input, slice, collector);
     return new HostedRun(
         run.result,
-        new String(run.stdout, StandardCharsets.UTF_8),
-        new String(run.stderr, StandardCharsets.UTF_8),
+        run.stdout.toString(StandardCharsets.UTF_8),
+        run.stderr.toString(StandardCharsets.UTF_8),
         collector.records,
         collector.calls);
   }
 
   /** What became of a program whose records went elsewhere. */
-  record Ended(CoreResult result, byte[] stdout, byte[] stderr) {}
+  record Ended(CoreResult result, ByteArrayOutputStream stdout, ByteArrayOutputStream stderr) {}
 
   /** Runs a program on one core. */
   static Ended run(LoadedImage image, CoreOptions core, String input, long slice, BatchSink sink)
@@ -87,7 +87,7 @@ record HostedRun(
             FleetOptions.standard().withThreads(1).withSliceInstructions(slice),
             sink,
             FleetListener.NONE);
-    return new Ended(results.getFirst(), out.toByteArray(), err.toByteArray());
+    return new Ended(results.getFirst(), out, err);
   }
 
   /** The last program: most run several times, and to find call sites takes longer than a run. */
