@@ -33,6 +33,7 @@ class CampaignTest {
       Set.of(
           "retstack.root",
           "retstack.foreign.path",
+          "retstack.sources.only",
           "retstack.seed",
           "retstack.seed.default",
           "retstack.libunicorn",

@@ -105,10 +105,11 @@ final class PathCalls {
     calls.put("fchmod", this::permitOpen);
     calls.put("umask", a -> files.mask((int) a[0]));
     // times and owners are not kept: a program that sets them goes on
-    for (String name : List.of("utimensat", "utimensat_time64", "utime", "utimes", "fchown")) {
+    for (String name :
+        List.of("utimensat", "utimensat_time64", "utime", "utimes", "fchown", "fchown32")) {
       calls.put(name, a -> 0);
     }
-    for (String name : List.of("chown", "lchown")) {
+    for (String name : List.of("chown", "chown32", "lchown", "lchown32")) {
       calls.put(name, a -> access(path(AT_FDCWD, a[0]), W_OK));
     }
     calls.put("fchownat", a -> access(path(a[0], a[1]), W_OK));

@@ -91,6 +91,7 @@ final class ProcessCalls {
     calls.put("getsid", a -> PROCESS);
     calls.put("setpgid", a -> 0);
     calls.put("getgroups", a -> 0);
+    calls.put("getgroups32", a -> 0);
     calls.put("getpriority", a -> 20);
     calls.put("sched_getscheduler", a -> 0);
     calls.put("sched_getparam", this::zero);

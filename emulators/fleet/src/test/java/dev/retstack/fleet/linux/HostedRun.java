@@ -59,25 +59,35 @@ record HostedRun(
   static HostedRun of(Path program, CoreOptions core, String input, long slice)
       throws IOException, InterruptedException {
     LoadedImage image = load(program);
+    Collector collector = new Collector(image);
+    Ended run = run(image, core, input, slice, collector);
+    return new HostedRun(
+        run.result,
+        run.stdout.toString(StandardCharsets.UTF_8),
+        run.stderr.toString(StandardCharsets.UTF_8),
+        collector.records,
+        collector.calls);
+  }
+
+  /** What became of a program whose records went elsewhere. */
+  record Ended(CoreResult result, ByteArrayOutputStream stdout, ByteArrayOutputStream stderr) {}
+
+  /** Runs a program on one core. */
+  static Ended run(LoadedImage image, CoreOptions core, String input, long slice, BatchSink sink)
+      throws IOException, InterruptedException {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     ByteArrayOutputStream err = new ByteArrayOutputStream();
     LinuxOptions options =
         core.linux()
             .withStreams(
                 new ByteArrayInputStream(input.getBytes(StandardCharsets.UTF_8)), out, err);
-    Collector collector = new Collector(image);
     List<CoreResult> results =
         Fleet.run(
             List.of(new CoreSpec("core-0", image, core.withLinux(options))),
             FleetOptions.standard().withThreads(1).withSliceInstructions(slice),
-            collector,
+            sink,
             FleetListener.NONE);
-    return new HostedRun(
-        results.getFirst(),
-        out.toString(StandardCharsets.UTF_8),
-        err.toString(StandardCharsets.UTF_8),
-        collector.records,
-        collector.calls);
+    return new Ended(results.getFirst(), out, err);
   }
 
   /** The last program: most run several times, and to find call sites takes longer than a run. */

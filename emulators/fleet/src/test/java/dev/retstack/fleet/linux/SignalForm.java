@@ -98,6 +98,14 @@ enum SignalForm {
   }
 
   /**
+   * The ISAs of C libraries that most programs are compiled for, with shared objects and without.
+   */
+  static Stream<SignalForm> common() {
+    return Stream.of(values())
+        .filter(form -> form.ordinal() <= PPC64LE_STATIC.ordinal() && form != THUMB_STATIC);
+  }
+
+  /**
    * Compiles a program of the resources, such as {@code signals/handlers.c}; skips where the
    * compiler is missing.
    */
@@ -109,12 +117,33 @@ enum SignalForm {
       Files.copy(text, source, StandardCopyOption.REPLACE_EXISTING);
     }
     List<String> words =
-        new ArrayList<>(List.of("-O1", "-w", "-fno-omit-frame-pointer", "-pthread"));
-    words.add(source.toString());
-    words.addAll(flags);
+        new ArrayList<>(List.of("-O1", "-fno-omit-frame-pointer", source.toString()));
     words.addAll(List.of(more));
-    return GuestCompiler.compileWith(
-        compiler, folder.resolve("prog"), words.toArray(String[]::new));
+    return compile(folder.resolve("prog"), compiler, words);
+  }
+
+  /** Compiles any sources; skips where the compiler is missing. */
+  Path compile(Path output, List<String> words, boolean cplusplus)
+      throws IOException, InterruptedException {
+    return compile(output, cplusplus ? compiler.replaceFirst("gcc$", "g++") : compiler, words);
+  }
+
+  private Path compile(Path output, String by, List<String> words)
+      throws IOException, InterruptedException {
+    Assumptions.assumeTrue(GuestCompiler.installed(by), "skipped: no " + by);
+    List<String> all = new ArrayList<>(List.of("-w", "-pthread"));
+    all.addAll(flags);
+    all.addAll(words);
+    return GuestCompiler.compileWith(by, output, all.toArray(String[]::new));
+  }
+
+  /** The emulator of its programs, also for those that this machine runs. */
+  List<String> qemu() {
+    String native64 = flags.contains("-m32") ? "qemu-i386" : "qemu-x86_64";
+    List<String> line = List.of((emulator.isEmpty() ? native64 : emulator).split(" "));
+    Assumptions.assumeTrue(
+        GuestCompiler.installed(line.getFirst()), "skipped: no " + line.getFirst());
+    return line;
   }
 
   /** What a program prints on this machine, or under qemu-user; skips where that is missing. */

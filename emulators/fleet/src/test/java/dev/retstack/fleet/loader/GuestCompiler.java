@@ -53,7 +53,9 @@ public enum GuestCompiler {
     String messages = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     if (process.waitFor() != 0) {
       Assumptions.assumeFalse(
-          messages.contains("ld: cannot find") || messages.contains("gnu/stubs-32.h"),
+          messages.contains("ld: cannot find")
+              || messages.contains("gnu/stubs-32.h")
+              || messages.contains("bits/c++config.h"),
           "skipped: no C library for " + command + (line.contains("-m32") ? " -m32" : ""));
       throw new AssertionError(String.join(" ", line) + "\n" + messages);
     }

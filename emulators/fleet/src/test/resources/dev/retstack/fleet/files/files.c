@@ -37,6 +37,11 @@ static void regular(void) {
   content("data");
   tell("ftruncate", ftruncate(fd, 5));
   tell("fchmod", fchmod(fd, 0640));
+  tell("fchown", fchown(fd, getuid(), getgid()));
+  tell("chown", chown("data", getuid(), -1));
+  tell("lchown", lchown("data", -1, getgid()));
+  tell("chown of nothing", chown("nothing", -1, -1));
+  tell("getgroups", getgroups(0, NULL));
   close(fd);
   tell("exclusive", open("data", O_CREAT | O_EXCL | O_RDWR, 0600));
   tell("directory", open("data", O_DIRECTORY));
