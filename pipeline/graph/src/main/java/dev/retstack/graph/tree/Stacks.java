@@ -75,7 +75,7 @@ public final class Stacks {
       return last;
     }
     int node = node(parentKind, value);
-    rows[at + LATEST] = node + 1;
+    rows[at + LATEST] = node + 1L;
     return node;
   }
 
