@@ -102,6 +102,7 @@ class StacksPropertyTest {
             List.of(
                 callers.values().stream().mapToLong(List::getFirst).sum(),
                 callers.values().stream().mapToLong(List::getLast).sum()));
+    callers.values().removeIf(List.of(0L, 0L)::equals); // a loss in which nothing ran
     assertThat(brought(all.callers(function), "")).isEqualTo(callers);
   }
 

@@ -32,6 +32,9 @@ public final class StackFold {
   /** By row that is left in the tree: one more than its node, once a run stood in it. */
   private int[] known = {};
 
+  /** Rows from one outwards, while their nodes are looked up. */
+  private int[] path = {};
+
   /** By row: its node, while rows are added up. */
   private int[] nodes = {};
 
@@ -140,15 +143,15 @@ public final class StackFold {
       if (rows.kind(at) == TreeKind.LOSS) {
         return Stacks.NONE;
       }
-      runNodes = IntArrays.grow(runNodes, length + 1);
-      runNodes[length++] = at;
+      path = IntArrays.grow(path, length + 1);
+      path[length++] = at;
       first = rows.parent(at);
     }
     if (first >= 0) {
       nodes[first] = known[first] - 1;
     }
     while (length > 0) {
-      int at = runNodes[--length];
+      int at = path[--length];
       nodes[at] = node(rows, at, stacks);
       known[at] = nodes[at] + 1;
     }
@@ -163,23 +166,32 @@ public final class StackFold {
    * @param end behind the last record of the run
    */
   public void run(RecordBatch batch, int first, int end, int row, int node) {
+    final byte[] kinds = batch.kind;
+    final long[] times = batch.time;
+    final long[] selfPcs = batch.selfPc;
+    int[] in = runNodes;
+    long[] since = runEnters;
+    long[] ranBelow = runBelow;
     int at = 0;
-    runNodes[0] = node;
-    runBelow[0] = 0;
+    int now = node;
+    in[0] = node;
+    ranBelow[0] = 0;
     for (int i = first; i < end; i++) {
-      if (batch.kind[i] == RecordBatch.ENTRY) {
-        if (++at == runNodes.length || at >= runBelow.length) {
-          runNodes = IntArrays.grow(runNodes, at + 1);
-          runEnters = LongArrays.grow(runEnters, runNodes.length);
-          runBelow = LongArrays.grow(runBelow, runNodes.length);
+      if (kinds[i] == RecordBatch.ENTRY) {
+        if (++at == in.length) {
+          in = runNodes = Arrays.copyOf(in, 2 * at);
+          since = runEnters = Arrays.copyOf(since, 2 * at);
+          ranBelow = runBelow = Arrays.copyOf(ranBelow, 2 * at);
         }
-        runNodes[at] = stacks.below(runNodes[at - 1], TreeKind.CALL, batch.selfPc[i]);
-        runEnters[at] = batch.time[i];
-        runBelow[at] = 0;
+        now = stacks.called(now, selfPcs[i]);
+        in[at] = now;
+        since[at] = times[i];
+        ranBelow[at] = 0;
       } else {
-        long ran = batch.time[i] - runEnters[at];
-        stacks.add(runNodes[at], 1, ran - runBelow[at]);
-        runBelow[--at] += ran;
+        long ran = times[i] - since[at];
+        stacks.add(now, 1, ran - ranBelow[at]);
+        now = in[--at];
+        ranBelow[at] += ran;
       }
     }
     ranIn(row, runBelow[0]);

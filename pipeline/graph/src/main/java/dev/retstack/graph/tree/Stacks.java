@@ -15,6 +15,7 @@ public final class Stacks {
   /** What a node is whose calls have no nodes of theirs. */
   private static final int LEFT_OUT = 100;
 
+  private static final int CALL = TreeKind.CALL.code();
   private static final int FIRST_NODES = 64;
 
   // a node's row, a line of the cache: what a lookup needs, and what it adds to
@@ -64,12 +65,21 @@ public final class Stacks {
 
   /** The node of a function, system call or other row in this one. */
   int below(int parent, TreeKind kind, long value) {
+    return below(parent, kind.code(), value);
+  }
+
+  /** The same of a function that is called. */
+  int called(int parent, long selfPc) {
+    return below(parent, CALL, selfPc);
+  }
+
+  private int below(int parent, int kind, long value) {
     long[] r = rows;
     int at = parent << SHIFT;
     if ((int) r[at + PARENT_KIND] == LEFT_OUT) {
       return parent;
     }
-    long parentKind = both(parent, kind.code());
+    long parentKind = both(parent, kind);
     int last = (int) r[at + LATEST] - 1;
     if (last >= 0 && is(r, last, parentKind, value)) {
       return last;
