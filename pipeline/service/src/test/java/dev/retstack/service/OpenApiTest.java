@@ -54,6 +54,7 @@ class OpenApiTest {
     samples.put("session", bench.fleet().getFirst().chunks().getFirst().getSession());
     samples.put("kind", "TAIL_CALL");
     samples.put("function", "main");
+    samples.put("in", "0");
     samples.put("task", "0");
     samples.put("subject", bench.topics().anomalies() + "-value");
     JsonNode latest =

@@ -98,10 +98,13 @@ public final class StacksView {
     }
     List<Row> rows = top.map(node -> rows(node, shown, StackNode::calls)).orElse(List.of());
     document.columns("stacks", TABLE, rows).csv(TABLE, rows);
+    List<Row> by =
+        callers
+            .map(node -> rows(node, widest(node, most), StackNode::callsBelow))
+            .orElse(List.of());
+    document.columns("callers", CALLERS, by);
     if (callers.isPresent()) {
-      StackNode function = callers.get();
-      List<Row> by = rows(function, widest(function, most), StackNode::callsBelow);
-      document.columns("callers", CALLERS, by).text(CALLERS, by).gap();
+      document.text(CALLERS, by).gap();
     }
     return document.text(TABLE, rows);
   }

@@ -45,7 +45,7 @@ export async function stacks(chosen, signal, { apart, of, inside } = {}) {
   const found = await ask("/stacks", { ...chosen, apart, function: of, in: inside }, signal);
   const whole = !of && !inside;
   const root = tree(found.stacks, (row, parent) => ({ frame: whole && (!parent || (apart && !parent.parent)), inside: row.in }));
-  const callers = found.callers && tree(found.callers, () => ({ via: true }));
+  const callers = tree(found.callers, () => ({ via: true }));
   const frames = whole ? (apart ? [...root.kids.values(), root] : [root]) : [];
   for (const frame of frames) { // how often they were entered from outside
     frame.calls = [...frame.kids.values()].reduce((sum, kid) => sum + kid.calls, 0);
