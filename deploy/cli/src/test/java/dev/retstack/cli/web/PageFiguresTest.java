@@ -170,13 +170,22 @@ class PageFiguresTest {
     }
   }
 
-  /** Zooms in and pans, back and out again; tells what the browser measured of it. */
+  /** Tells what the browser measured of steps: of a page that was just opened, and of it later. */
   private void measure(String what, String address) throws IOException {
     browser.go(address);
     browser.until("it is drawn", () -> sight()[1] > 0);
     browser.script("document.querySelector('.stage canvas').focus()");
     long picture =
         browser.number("return performance.getEntriesByName('picture')[0]?.startTime ?? -1");
+    System.out.printf(
+        "pages: %s: first picture %d ms, heap %.1f MB, first steps: %s%n",
+        what, picture, browser.heap() / 1e6, steps());
+    System.out.printf("pages: %s, the same steps again: %s%n", what, steps());
+  }
+
+  /** Zooms in and pans, back and out again. */
+  private Object steps() {
+    browser.script("performance.clearMeasures(); performance.clearResourceTimings()");
     for (List<String> keys : List.of(List.of("w", "d"), List.of("a", "s"))) {
       for (int i = 0; i < STEPS; i++) {
         for (String key : keys) {
@@ -186,11 +195,9 @@ class PageFiguresTest {
         }
       }
     }
-    System.out.printf(
-        "pages: %s: first picture %d ms, heap %.1f MB, %s%n",
-        what, picture, browser.heap() / 1e6, browser.script(Browser.STEPS));
     assertThat(browser.number("return performance.getEntriesByName('step').length"))
         .isGreaterThanOrEqualTo(4L * STEPS);
+    return browser.script(Browser.STEPS);
   }
 
   /** Tells how long it takes until the icicle is drawn, and what the server does for it. */

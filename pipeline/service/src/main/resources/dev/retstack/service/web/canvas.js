@@ -1,8 +1,10 @@
 // Draws rectangles with names: the timeline, the icicle and the differences.
-import { visible } from "./format.js";
+import { number, visible } from "./format.js";
 
 const FONT = "12px system-ui, sans-serif";
 const hues = new Map();
+const darks = Array.from({ length: 360 }, (_, hue) => `hsl(${hue} 34% 36%)`);
+const lights = Array.from({ length: 360 }, (_, hue) => `hsl(${hue} 52% 76%)`);
 
 function hueOf(name) {
   let hue = hues.get(name);
@@ -29,7 +31,7 @@ export function palette() {
     dark,
     text: get("--text"), dim: get("--dim"), line: get("--line"), back: get("--back"), panel: get("--panel"),
     accent: get("--accent"), bad: get("--bad"), warn: get("--warn"),
-    of: (name) => (dark ? `hsl(${hueOf(name)} 34% 36%)` : `hsl(${hueOf(name)} 52% 76%)`),
+    of: (name) => (dark ? darks : lights)[hueOf(name)],
     label: dark ? "#f2f4f8" : "#14181f",
   };
 }
@@ -94,34 +96,54 @@ export function hatch(context, x, y, width, height, colour) {
 }
 
 /**
- * Draws rectangles {x, y, w, h, name, label, alpha, dim, colour, mark}. A mark is a thick edge.
+ * Draws rectangles {x, y, w, h, name, label, alpha, dim, colour, mark}. A mark is a thick edge. A tile {x, y, w, h, calls,
+ * tile} is the number of the calls that the rectangles below it stand for.
  */
 export function rectangles(context, list, colours) {
+  let run = null; // narrow ones side by side that look alike
+  const fill = () => {
+    if (run) {
+      context.globalAlpha = run.alpha;
+      context.fillStyle = run.colour;
+      context.fillRect(run.x, run.y, run.end - run.x, run.h - 1);
+    }
+  };
   for (const one of list) {
-    context.globalAlpha = (one.alpha ?? 1) * (one.dim ? 0.22 : 1);
-    context.fillStyle = one.colour ?? colours.of(one.name);
-    const gap = one.w > 3 ? 1 : 0;
-    context.fillRect(one.x, one.y, Math.max(0.6, one.w - gap), one.h - 1);
+    if (one.tile) {
+      continue;
+    }
+    const alpha = (one.alpha ?? 1) * (one.dim ? 0.22 : 1);
+    const colour = one.colour ?? colours.of(one.name);
+    const end = one.x + Math.max(0.6, one.w > 3 ? one.w - 1 : one.w);
+    if (run && run.y === one.y && run.h === one.h && run.alpha === alpha && run.colour === colour && one.x >= run.x && one.x - run.end < 0.01) {
+      run.end = Math.max(run.end, end);
+    } else {
+      fill();
+      run = { x: one.x, y: one.y, h: one.h, end, alpha, colour };
+    }
   }
+  fill();
   context.globalAlpha = 1;
   for (const one of list) {
-    if (one.w > 26 && one.label) {
-      const text = fitText(context, one.label, one.w - 8);
-      let x = one.x + 4;
-      if (one.tile && text !== one.label) {
-        continue; // half a number is none
-      }
-      if (one.tile) { // a number over many colours
-        const wide = widths.get(text) ?? context.measureText(text).width;
-        x = one.x + Math.max(4, (one.w - wide) / 2);
-        context.globalAlpha = 0.75;
-        context.fillStyle = colours.back;
-        context.fillRect(x - 4, one.y + 1, wide + 8, one.h - 3);
-      }
-      context.globalAlpha = one.dim ? 0.4 : 1;
-      context.fillStyle = one.ink ?? (one.tile ? colours.text : colours.label);
-      context.fillText(text, x, one.y + one.h / 2);
+    if (one.w <= 26 || !(one.tile || one.label)) {
+      continue;
     }
+    const label = one.tile ? number(one.calls) + " calls" : one.label;
+    const text = fitText(context, label, one.w - 8);
+    let x = one.x + 4;
+    if (one.tile && text !== label) {
+      continue; // half a number is none
+    }
+    if (one.tile) { // a number over many colours
+      const wide = widths.get(text) ?? context.measureText(text).width;
+      x = one.x + Math.max(4, (one.w - wide) / 2);
+      context.globalAlpha = 0.75;
+      context.fillStyle = colours.back;
+      context.fillRect(x - 4, one.y + 1, wide + 8, one.h - 3);
+    }
+    context.globalAlpha = one.dim ? 0.4 : 1;
+    context.fillStyle = one.ink ?? (one.tile ? colours.text : colours.label);
+    context.fillText(text, x, one.y + one.h / 2);
   }
   context.globalAlpha = 1;
   for (const one of list) {

@@ -17,6 +17,7 @@ const DEPTH = 128; // lines of a core that stands alone
 const LINES_MAX = 12; // anomalies that have a line down through the calls
 const SHALLOW = 20; // of each of several
 const FINE = 4; // cores that have a stretch for each pixel; of more, all have as many stretches as these
+const SHADES = 16; // of how busy a stretch is: those that look alike are drawn at once
 const POLL_MS = 2000;
 const REST_MS = 120; // a view that is left alone so long gets its finer rows
 
@@ -84,15 +85,25 @@ class Timeline {
     on(this.canvas, "wheel", this.wheel, { passive: false });
     on(this.canvas, "focus", () => this.draw());
     on(this.canvas, "blur", () => this.draw());
-    on(this.stage, "scroll", () => this.soon());
+    on(this.stage, "scroll", () => {
+      this.top = this.stage.scrollTop;
+      this.soon();
+    });
     on(window, "retstack-theme", () => this.soon());
-    const sized = new ResizeObserver(() => this.soon());
+    const sized = new ResizeObserver(() => {
+      this.measure();
+      this.soon();
+    });
     sized.observe(this.stage);
     this.signal.addEventListener("abort", () => sized.disconnect());
+    this.measure();
   }
 
-  get width() {
-    return Math.max(200, this.stage.clientWidth);
+  /** Whoever asks the stage for its size has all of the page laid out: so only when the size is another. */
+  measure() {
+    this.width = Math.max(200, this.stage.clientWidth);
+    this.height = this.stage.clientHeight;
+    this.top = this.stage.scrollTop;
   }
 
   /** Which core the questions are about. */
@@ -373,10 +384,10 @@ class Timeline {
     const begun = performance.now();
     const colours = palette();
     const { rows, height } = this.layout();
-    const seen = this.stage.clientHeight;
+    const seen = this.height;
     this.space.style.height = Math.max(0, height - seen) + "px";
     const context = fit(this.canvas, this.width, seen);
-    const top = this.stage.scrollTop;
+    const { top } = this;
     context.fillStyle = colours.back;
     context.fillRect(0, 0, this.width, seen);
     this.grid(context, colours, seen);
@@ -467,18 +478,15 @@ class Timeline {
         continue;
       }
       const share = Math.min(1, row.busy / Math.max(1, row.to - row.from));
-      const tile = { x, y, w: Math.max(1, end - x), h: LINE, name: text, alpha: 0.35 + 0.65 * share, row, dim, mark };
+      const tile = { x, y, w: Math.max(1, end - x), h: LINE, name: text, alpha: 0.35 + 0.65 * Math.round(SHADES * share) / SHADES, row, dim, mark };
       list.push(tile);
       if (run && run.depth === row.depth && run.to === row.from) {
         run.to = row.to;
         run.calls += row.calls;
-        run.cell.w = end - run.cell.x;
-        run.cell.label = number(run.calls) + " calls";
+        run.w = end - run.x;
       } else {
-        run = { depth: row.depth, to: row.to, calls: row.calls,
-          cell: { x, y, w: end - x, h: LINE, colour: "transparent", name: "", dim, ink: null, tile: true } };
-        run.cell.label = number(run.calls) + " calls";
-        list.push(run.cell);
+        run = { depth: row.depth, to: row.to, calls: row.calls, x, y, w: end - x, h: LINE, name: "", dim, tile: true };
+        list.push(run);
       }
     }
   }
