@@ -105,17 +105,21 @@ public final class Ranges {
     return option.arity().max() > 0 && NUMBERS.contains(option.typeInfo().getAuxiliaryTypes()[0]);
   }
 
+  /** The range of an option; null where it has none, or takes words in this verb. */
+  private static Range of(OptionSpec option) {
+    return isNumber(option) ? OF.get(option.longestName()) : null;
+  }
+
   /** The least and the most that an option takes; empty where it has no range. */
   public static List<BigDecimal> bounds(OptionSpec option) {
-    Range range = OF.get(option.longestName());
+    Range range = of(option);
     return range == null ? List.of() : List.of(range.least(), range.most());
   }
 
   /** What is wrong with a value: what the option takes, where it is a number. */
   public static String sentence(ParameterException thrown) {
     String message = thrown.getMessage();
-    Range range =
-        thrown.getArgSpec() instanceof OptionSpec option ? OF.get(option.longestName()) : null;
+    Range range = thrown.getArgSpec() instanceof OptionSpec option ? of(option) : null;
     return range != null && message.matches("(?s).* is not an? (int|long|double)")
         ? refusal((OptionSpec) thrown.getArgSpec(), thrown.getValue(), range)
         : message;
@@ -133,7 +137,7 @@ public final class Ranges {
   public static void check(ParseResult parsed) {
     CommandLine command = parsed.commandSpec().commandLine();
     for (OptionSpec option : parsed.matchedOptions()) {
-      Range range = OF.get(option.longestName());
+      Range range = of(option);
       Object given = option.getValue();
       if (range == null || given == null) {
         continue;

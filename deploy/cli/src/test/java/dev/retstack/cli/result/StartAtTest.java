@@ -5,9 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.retstack.cli.Main;
 import dev.retstack.cli.Ran;
 import dev.retstack.cli.broker.EmbeddedBroker;
 import dev.retstack.cli.command.ExitCode;
+import dev.retstack.cli.command.Ranges;
+import dev.retstack.cli.command.Terminal;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.Pipeline;
 import dev.retstack.service.PipelineConfig;
@@ -28,6 +31,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A group without state begins where it is told; one with a state goes on from that. */
 @Timeout(240)
@@ -113,6 +118,13 @@ class StartAtTest {
   void aGroupWithAStateGoesOnFromIt() throws Exception {
     assertThat(functions("twice", new StartAt.Earliest())).contains("fib");
     assertThat(functions("twice", new StartAt.Latest())).contains("fib", "quicksort");
+  }
+
+  /** Other verbs have an option of this name that is a number. */
+  @ParameterizedTest
+  @ValueSource(strings = {"earliest", "latest", "17", "2026-11-26T16:00:00Z"})
+  void theVerbTakesEveryKindOfStart(String start) {
+    Ranges.check(Main.commandLine(Terminal.system()).parseArgs("pipeline", "--from", start));
   }
 
   @Test
