@@ -143,9 +143,8 @@ class Timeline {
     return { cores: all.flatMap((one) => one.cores), lines: all.flatMap((one) => one.lines), rows: all.flatMap((one) => one.rows) };
   }
 
-  /** How far the cores that are drawn have come. */
-  async fetchLast() {
-    const { cores } = await this.fetch({ width: 1, depth: 1, detail: "tiles" }, this.signal);
+  /** How far cores have come, as an answer says. */
+  learn(cores) {
     for (const { core, session, last } of cores) {
       const known = this.cores.find((one) => one.core === core && one.session === session);
       if (known) {
@@ -229,7 +228,10 @@ class Timeline {
       while (this.wanted && !this.signal.aborted) {
         this.wanted = false;
         const begun = performance.now();
-        this.show(await this.fetchRows(...this.sight(), "tiles"));
+        const answer = await this.fetchRows(...this.sight(), "tiles");
+        this.learn(answer.cores);
+        this.show(answer);
+        this.keepUp();
         requestAnimationFrame(() => performance.measure("step", { start: begun }));
         await this.refine();
       }
@@ -245,6 +247,24 @@ class Timeline {
   /** Whole times around what is in sight. */
   sight() {
     return [Math.max(0, Math.floor(this.view.from)), Math.max(0, Math.ceil(this.view.to))];
+  }
+
+  /** Looks at the last time that is known. The answer for it tells how far the cores have come since. */
+  follow() {
+    const end = this.last() + 1;
+    this.bounds.to = end - 1;
+    this.view = { from: end - (this.view.to - this.view.from), to: end };
+    this.app.keep({ from: this.sight()[0], to: this.sight()[1] });
+    this.refresh();
+  }
+
+  /** Follows at once where most of what was in sight is over; else at the next turn. */
+  keepUp() {
+    const late = this.last() + 1 - this.view.to;
+    if (this.following && this.mayHurry && late > (this.view.to - this.view.from) / 2) {
+      this.mayHurry = false;
+      this.follow();
+    }
   }
 
   /** Where the answer is coarse, and nobody moves for a moment, asks for the same from chunks. */
@@ -307,7 +327,7 @@ class Timeline {
   }
 
   /** Moves what is in sight, within what there is. */
-  look(from, to, jump) {
+  look(from, to) {
     const whole = this.bounds.to - this.bounds.from + 1;
     const span = Math.min(Math.max(8, to - from), whole * 1.05);
     const middle = (from + to) / 2;
@@ -315,7 +335,7 @@ class Timeline {
     begin = Math.min(begin, Math.max(this.bounds.from - span * 0.02, this.bounds.to + span * 0.02 - span));
     this.view = { from: begin, to: begin + span };
     this.app.keep({ from: Math.max(0, Math.floor(this.view.from)), to: Math.ceil(this.view.to) });
-    if (jump !== "follow" && this.following) {
+    if (this.following) {
       this.setFollow(false);
     }
     this.soon();
@@ -736,19 +756,12 @@ class Timeline {
     this.followBox.setAttribute("aria-pressed", String(follows));
     clearInterval(this.poll);
     if (follows) {
-      const step = async () => {
-        try {
-          await this.fetchLast();
-          const last = this.last();
-          const span = this.view.to - this.view.from;
-          this.bounds.to = last;
-          this.look(last + 1 - span, last + 1, "follow");
-        } catch (failure) {
-          this.app.status(failure.message);
-        }
+      const turn = () => {
+        this.mayHurry = true;
+        this.follow();
       };
-      step();
-      this.poll = setInterval(step, POLL_MS);
+      turn();
+      this.poll = setInterval(turn, POLL_MS);
       this.signal.addEventListener("abort", () => clearInterval(this.poll));
     }
   }
