@@ -21,6 +21,9 @@ public final class SignalContext {
           "PIPE", "ALRM", "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG",
           "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS");
 
+  /** SIGEMT, which only some architectures have: above all that are numbered elsewhere. */
+  public static final int EMT = 129;
+
   private SignalContext() {}
 
   /**
@@ -35,7 +38,8 @@ public final class SignalContext {
   /** What to call an interrupt: {@code SIGALRM}, or its number. */
   public static String name(long number) {
     long signal = number - FIRST;
-    return signal < 1 || signal > LAST ? Long.toString(number) : signalName((int) signal);
+    boolean isSignal = (signal >= 1 && signal <= LAST) || signal == EMT;
+    return isSignal ? signalName((int) signal) : Long.toString(number);
   }
 
   /** What to call an interrupt in a tree: {@code SIGALRM}, {@code interrupt 3}. */
@@ -46,6 +50,9 @@ public final class SignalContext {
 
   /** The name of a signal: {@code SIGALRM}, {@code SIGRT34}. */
   public static String signalName(int signal) {
+    if (signal == EMT) {
+      return "SIGEMT";
+    }
     return signal < REAL_TIME ? "SIG" + NAMES.get(signal - 1) : "SIGRT" + signal;
   }
 }

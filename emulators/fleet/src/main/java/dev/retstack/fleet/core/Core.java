@@ -536,8 +536,23 @@ public final class Core implements AutoCloseable {
     }
     faults.forget();
     tlb.forgetRefused();
-    raisedAt = abi.place(at, code);
+    raisedAt = abi.branchOf(abi.place(at, code), memory.instructionHex(at - Integer.BYTES));
+    if (raisedAt < at) {
+      leaveDelaySlot();
+    }
     return handle();
+  }
+
+  /**
+   * The engine still has to take the branch whose delay slot failed, and would do so behind the
+   * first instruction of the handler: it does behind one that does nothing. What follows the code
+   * of the page for handlers is zeros.
+   */
+  private void leaveDelaySlot() {
+    pc = process.trampoline() + isa.syscalls().signals().trampoline().size();
+    pacer.arm(pacer.instructions().now(), Pacer.Deadline.ROUGH);
+    pacer.resume();
+    start();
   }
 
   /** The engine tells the page only; the access fails once more, as one of no memory. */

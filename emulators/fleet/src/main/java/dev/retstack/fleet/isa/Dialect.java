@@ -2,6 +2,7 @@ package dev.retstack.fleet.isa;
 
 import dev.retstack.schema.record.SignalContext;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
@@ -25,54 +26,96 @@ public record Dialect(
     boolean pipeInRegisters) {
 
   /**
-   * How signals are numbered, and how {@code rt_sigaction} and {@code rt_sigprocmask} tell of them.
+   * How signals are numbered, and how the structures of {@code rt_sigaction}, {@code
+   * rt_sigprocmask}, {@code sigaltstack} and of handlers tell of them.
    *
    * @param count the highest signal
    * @param maskBytes size of a signal mask
-   * @param handlerWord index of the handler among the words of {@code struct sigaction}
+   * @param handlerWord index of the handler among the words of {@code struct sigaction}, 0 or 1;
+   *     the flags have the other
+   * @param stackFlagsWord index of the flags among the words of {@code stack_t}, 1 or 2; the size
+   *     has the other
+   * @param codeAt place of {@code si_code} in {@code siginfo_t}
+   * @param timerCode {@code SI_TIMER}
    * @param block first argument of {@code rt_sigprocmask} that adds to the mask
    * @param unblock that takes from it
    * @param replace that replaces it
-   * @param stop {@code SIGSTOP}
-   * @param user {@code SIGUSR1}
-   * @param ignored what does nothing by default: SIGCHLD, SIGCONT, SIGURG, SIGWINCH
+   * @param generic from signal 1 on: its number in {@code asm-generic/signal.h}; signals above
+   *     these have the same one
    */
   public record Signals(
       int count,
       int maskBytes,
       int handlerWord,
+      int stackFlagsWord,
+      int codeAt,
+      int timerCode,
       int block,
       int unblock,
       int replace,
-      int stop,
-      int user,
-      Set<Integer> ignored) {
+      List<Integer> generic) {
 
     /** SIGKILL has one number everywhere. */
     public static final int KILL = 9;
 
-    /** {@code SIGUSR1} where signals are numbered as {@code asm-generic/signal.h} does. */
-    private static final int GENERIC_USER = 10;
+    // numbers of asm-generic/signal.h
+    private static final int STOP = 19;
+    private static final int TTOU = 22;
 
-    /** Signals that programs send, with one number everywhere. */
-    private static final Set<Integer> ALIKE = Set.of(2, 3, 4, 6, 8, KILL, 11, 13, 15);
+    /** SIGCHLD, SIGCONT, SIGURG, SIGWINCH. */
+    private static final Set<Integer> IGNORED = Set.of(17, 18, 23, 28);
+
+    /** SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV, SIGSYS. */
+    private static final List<Integer> SYNCHRONOUS = List.of(4, 5, 7, 8, 11, 31);
 
     public Signals {
-      ignored = Set.copyOf(ignored);
+      generic = List.copyOf(generic);
     }
 
-    /** SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV, SIGSYS, which come first; of the generic ones. */
+    /** The number that {@code asm-generic/signal.h} gives a signal. */
+    public int generic(int signal) {
+      return signal <= generic.size() ? generic.get(signal - 1) : signal;
+    }
+
+    /** The number of a signal that {@code asm-generic/signal.h} numbers so. */
+    public int number(int ofGeneric) {
+      int index = generic.indexOf(ofGeneric);
+      return index < 0 ? ofGeneric : index + 1;
+    }
+
+    /** Index of the flags among the words of {@code struct sigaction}. */
+    public int flagsWord() {
+      return 1 - handlerWord;
+    }
+
+    /** Index of the size among the words of {@code stack_t}. */
+    public int stackBytesWord() {
+      return 3 - stackFlagsWord;
+    }
+
+    /** {@code SIGSTOP}. */
+    public int stop() {
+      return number(STOP);
+    }
+
+    /** True for a signal that stops a process by default. */
+    public boolean stops(int signal) {
+      return generic(signal) >= STOP && generic(signal) <= TTOU;
+    }
+
+    /** True for a signal that does nothing by default. */
+    public boolean ignores(int signal) {
+      return IGNORED.contains(generic(signal));
+    }
+
+    /** The set of those that come first, since an instruction caused them. */
     public long synchronous() {
-      return 0x4000_04d8L;
+      return SYNCHRONOUS.stream().mapToLong(s -> 1L << (number(s) - 1)).sum();
     }
 
     /** Name of a signal. */
     public String name(int signal) {
-      if (signal == user) {
-        return "SIGUSR1";
-      }
-      boolean isKnown = user == GENERIC_USER || ALIKE.contains(signal);
-      return isKnown ? SignalContext.signalName(signal) : "signal " + signal;
+      return SignalContext.signalName(generic(signal));
     }
   }
 
@@ -92,7 +135,7 @@ public record Dialect(
               40,
               Errno.ETIMEDOUT,
               110),
-          new Signals(64, 8, 0, 0, 1, 2, 19, 10, Set.of(17, 18, 23, 28)),
+          new Signals(64, 8, 0, 1, 8, -2, 0, 1, 2, List.of()),
           OpenFlags.GENERIC,
           false);
 

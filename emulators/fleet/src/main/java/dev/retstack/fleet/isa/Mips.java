@@ -2,19 +2,21 @@ package dev.retstack.fleet.isa;
 
 import static dev.retstack.fleet.isa.StatLayout.eight;
 import static dev.retstack.fleet.isa.StatLayout.four;
+import static dev.retstack.schema.record.SignalContext.EMT;
 import static dev.retstack.unicorn.MipsConst.*;
 
 import dev.retstack.fleet.isa.AbiCard.Moment;
 import dev.retstack.fleet.isa.ElfAbi.ForeignAbi;
 import dev.retstack.fleet.isa.SiteFacts.Where;
 import dev.retstack.fleet.isa.StackWalk.Form;
+import dev.retstack.fleet.isa.signal.SignalAbi;
 import dev.retstack.unicorn.UcConst;
 import java.nio.ByteOrder;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
-import java.util.Set;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
@@ -99,7 +101,11 @@ final class Mips {
               ForeignAbi.byFlags(8, MICRO, MICRO, "microMIPS", NO_MICRO),
               ForeignAbi.byFlags(4, MIPS_16, MIPS_16, "MIPS16", "compile with -mno-mips16")));
 
-  /** As IRIX had it: in {@code struct sigaction} the flags stand before the handler. */
+  /**
+   * As IRIX had it: flags before the handler, {@code si_code} before {@code si_errno}, {@code
+   * ss_size} before {@code ss_flags}. Source: the kernel's {@code asm/signal.h} and {@code
+   * asm/siginfo.h} of MIPS.
+   */
   private static final Dialect DIALECT =
       new Dialect(
           0x800,
@@ -115,9 +121,26 @@ final class Mips {
               90,
               Errno.ETIMEDOUT,
               145),
-          new Dialect.Signals(128, 16, 1, 1, 2, 3, 23, 16, Set.of(18, 25, 21, 20)),
+          new Dialect.Signals(
+              128,
+              16,
+              1,
+              2,
+              4,
+              -3,
+              1,
+              2,
+              3,
+              List.of(
+                  1, 2, 3, 4, 5, 6, EMT, 8, 9, 7, 11, 31, 13, 14, 15, 10, 12, 17, 30, 28, 23, 29,
+                  19, 20, 18, 21, 22, 26, 27, 24, 25)),
           Dialect.OpenFlags.MIPS,
           true);
+
+  // jr, jalr; REGIMM: bltz to bgezl, bltzal to bgezall; j to bgtz; beql to bgtzl; bc1f to bc1tl
+  private static final String BRANCHES = "0[0-3]....[048c][89]|0[4-7].[0-3]|0[89a-f]|1|5|45[01]";
+  private static final String BRANCHES_LITTLE =
+      "[048c][89]....0[0-3]|.....[0-3]0[4-7]|......0[89a-f]|......1|......5|....[01].45";
 
   /** {@code struct stat64} of o32, {@code struct stat} of n64. */
   private static final StatLayout STAT =
@@ -168,6 +191,7 @@ final class Mips {
             .arguments(UC_MIPS_REG_4, UC_MIPS_REG_5, UC_MIPS_REG_6, UC_MIPS_REG_7)
             .furtherArgumentsAt(16)
             .pairsAligned()
+            .signals(signals(order))
             .build(),
         o32(order));
   }
@@ -209,6 +233,34 @@ final class Mips {
         .stat(STAT)
         .platform(platform)
         .olderThanStackHeader();
+  }
+
+  /**
+   * {@code struct rt_sigframe} of o32: {@code rs_ass} and {@code rs_pad}, siginfo at 24, ucontext
+   * at 152. In {@code struct sigcontext} each register has 64 bits. With 32-bit registers for
+   * floating point a double is in a pair of them, and has the place of the even one. Source: the
+   * kernel's {@code asm/sigcontext.h} and {@code asm/ucontext.h} of MIPS. Faults of memory only:
+   * the engine overwrites the program counter before it tells of other exceptions.
+   */
+  private static SignalAbi signals(ByteOrder order) {
+    boolean big = order == ByteOrder.BIG_ENDIAN;
+    int low = big ? 4 : 0;
+    return new SignalAbi.Layout(784, 0, 0, 24, 152)
+        .trampoline(4, Encoding.words(order, 0x2402_1061, 0x0000_000c)) // li $2,4193; syscall
+        .withoutRestorer()
+        .stackAndMask(8, 616)
+        .registers(32 + low, 4, 8, UC_MIPS_REG_PC)
+        .registers(48 + low, 4, 8, IntStream.rangeClosed(UC_MIPS_REG_1, UC_MIPS_REG_31).toArray())
+        .registers(296 + low, 4, 16, everySecond(UC_MIPS_REG_F0))
+        .registers(300 - low, 4, 16, everySecond(UC_MIPS_REG_F1))
+        .word(564, 4, 1) // sc_used_math
+        .branches(big ? BRANCHES : BRANCHES_LITTLE)
+        .hidden()
+        .build();
+  }
+
+  private static int[] everySecond(int first) {
+    return IntStream.range(0, 16).map(i -> first + 2 * i).toArray();
   }
 
   private static Registers registers(int wordBytes) {

@@ -2,6 +2,7 @@ package dev.retstack.fleet.isa;
 
 import static dev.retstack.fleet.isa.StatLayout.eight;
 import static dev.retstack.fleet.isa.StatLayout.four;
+import static dev.retstack.schema.record.SignalContext.EMT;
 import static dev.retstack.unicorn.SparcConst.*;
 
 import dev.retstack.fleet.isa.AbiCard.Moment;
@@ -10,7 +11,6 @@ import java.nio.ByteOrder;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
-import java.util.Set;
 
 /**
  * sparc: v8, 32 bits, big-endian, without register windows (gcc -mflat): Unicorn's core loops at
@@ -87,7 +87,19 @@ final class Sparc {
               62,
               Errno.ETIMEDOUT,
               60),
-          new Dialect.Signals(64, 8, 0, 1, 2, 4, 17, 30, Set.of(20, 19, 16, 28)),
+          new Dialect.Signals(
+              64,
+              8,
+              0,
+              1,
+              8,
+              -2,
+              1,
+              2,
+              4,
+              List.of(
+                  1, 2, 3, 4, 5, 6, EMT, 8, 9, 7, 11, 31, 13, 14, 15, 23, 19, 20, 18, 17, 21, 22,
+                  29, 24, 25, 26, 27, 28, 30, 10, 12)),
           Dialect.OpenFlags.SPARC,
           true);
 

@@ -118,7 +118,8 @@ public final class LinuxProcess implements AutoCloseable {
     new PathCalls(memory, files, this.registers, abi.stat(), executable).register(calls);
     long anonymous = abi.dialect().mapAnonymous();
     new MemoryCalls(space, memory, files, code, anonymous, this::countUnsupported).register(calls);
-    SignalInfo.Layout infos = new SignalInfo.Layout(memory.wordBytes(), memory.order());
+    SignalInfo.Layout infos =
+        new SignalInfo.Layout(memory.wordBytes(), memory.order(), abi.dialect().signals());
     signals = new Signals(abi.dialect().signals(), threads, infos);
     BooleanSupplier waits = () -> threads.many() || signals.isBusy();
     new TimeCalls(memory, threads, waits).register(calls);
@@ -208,8 +209,10 @@ public final class LinuxProcess implements AutoCloseable {
     } else {
       boolean inOne = abi.resultRegister() == abi.numberRegister();
       long before = inOne ? number : registers.result();
+      long flag = registers.errorFlag();
       carryOut(call);
       threads.current().beforeCall = before;
+      threads.current().flagBeforeCall = flag;
     }
     if (end == null) {
       listener.left(number, registers.result());

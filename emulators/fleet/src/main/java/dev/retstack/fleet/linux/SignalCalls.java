@@ -22,13 +22,13 @@ import java.util.function.LongSupplier;
 
 /**
  * System calls of signals. On an ISA whose handlers do not run they are noted, and a signal that a
- * program sends to itself ends it, unless it ignores the signal.
+ * program sends to itself ends it, unless it ignores the signal. So it is with signals above 64
+ * everywhere.
  */
 final class SignalCalls {
   /** Of an ISA without handlers: handler, flags and a third word. */
   private static final int FEW_WORDS = 3;
 
-  private static final int FLAGS_WORD = 1;
   private static final int RESTORER_WORD = 2;
 
   /** Smallest separate stack. */
@@ -166,7 +166,7 @@ final class SignalCalls {
       mask = CallRegisters.join(words[at + 1], mask);
     }
     long restorer = abi.hasRestorer() ? words[RESTORER_WORD] : 0;
-    SignalAction action = new SignalAction(handler, words[FLAGS_WORD], restorer, mask);
+    SignalAction action = new SignalAction(handler, words[numbers.flagsWord()], restorer, mask);
     if (action.hasHandler() && trampoline == 0) {
       trampoline = space.mapCode(abi.trampolineCode());
     }
@@ -185,11 +185,11 @@ final class SignalCalls {
     for (int i = 0; a[2] != 0 && i < pieces; i++) {
       memory.writeSet(a[2] + (long) i * Long.BYTES, now[i]);
     }
+    thread.maskBeyond = wanted[1];
     if (runs) {
       signals.mask(wanted[0]);
     } else { // which bit is which does not matter
       thread.mask = wanted[0];
-      thread.maskBeyond = wanted[1];
     }
     return 0;
   }
@@ -211,7 +211,9 @@ final class SignalCalls {
     if (Long.compareUnsigned(a[1], numbers.maskBytes()) > 0) {
       throw new SystemCallException(Errno.EINVAL);
     }
-    memory.writeSet(a[0], signals.pending());
+    for (long at = 0; at + Long.BYTES <= a[1]; at += Long.BYTES) {
+      memory.writeSet(a[0] + at, at == 0 ? signals.pending() : 0);
+    }
     return 0;
   }
 
@@ -259,15 +261,16 @@ final class SignalCalls {
     long bytes = 0;
     if (a[0] != 0) {
       start = memory.readWord(a[0]);
-      flags = memory.readInt(a[0] + word);
-      bytes = memory.readWord(a[0] + 2L * word);
+      flags = memory.readInt(a[0] + (long) numbers.stackFlagsWord() * word);
+      bytes = memory.readWord(a[0] + (long) numbers.stackBytesWord() * word);
       requireStack(isOn, flags, bytes);
     }
     if (a[1] != 0) {
       memory.writeWord(a[1], thread.stackStart);
       memory.writeInt(
-          a[1] + word, isOn ? thread.stackFlags | ThreadSignals.ON_STACK : thread.stackFlags);
-      memory.writeWord(a[1] + 2L * word, thread.stackBytes);
+          a[1] + (long) numbers.stackFlagsWord() * word,
+          isOn ? thread.stackFlags | ThreadSignals.ON_STACK : thread.stackFlags);
+      memory.writeWord(a[1] + (long) numbers.stackBytesWord() * word, thread.stackBytes);
     }
     if (a[0] != 0) {
       boolean off = (flags & ThreadSignals.DISABLED) != 0;
@@ -324,7 +327,7 @@ final class SignalCalls {
       return 0;
     }
     boolean isOwn = to == null || to == threads.current();
-    if (!runs || (isOwn && signals.ends(signal))) {
+    if (!runs || signal > Long.SIZE || (isOwn && signals.ends(signal))) {
       endBy(signal);
     } else {
       signals.send(
@@ -339,13 +342,15 @@ final class SignalCalls {
     if (signal == 0 || known.isEmpty()) {
       return 0;
     }
-    if (!signals.send(signals.layout().queued(signal, bytes), to)) {
+    if (signal > Long.SIZE) {
+      endBy(signal);
+    } else if (!signals.send(signals.layout().queued(signal, bytes), to)) {
       throw new SystemCallException(Errno.EAGAIN);
     }
     return 0;
   }
 
-  /** Without handlers. */
+  /** Without handlers; those of signals above 64 never run. */
   private void endBy(int signal) {
     if (!signals.isIgnored(signal)) {
       long handler = signals.action(signal).handler();

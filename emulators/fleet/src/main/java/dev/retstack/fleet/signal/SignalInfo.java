@@ -1,5 +1,6 @@
 package dev.retstack.fleet.signal;
 
+import dev.retstack.fleet.isa.Dialect;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.function.Consumer;
@@ -9,13 +10,15 @@ public final class SignalInfo {
   /** Size of the structure. */
   public static final int BYTES = 128;
 
-  /** {@code si_code}: by kill, by the kernel, by sigqueue, by a timer, by tkill. */
+  /** {@code si_code}: by kill, by the kernel, by sigqueue, by tkill. */
   public static final int USER = 0;
 
   public static final int KERNEL = 0x80;
   public static final int QUEUE = -1;
-  public static final int TIMER = -2;
   public static final int TKILL = -6;
+
+  /** {@code si_errno} and {@code si_code} are at 4 and 8, or at 8 and 4. */
+  private static final int ERRNO_AND_CODE = 12;
 
   private final int signal;
   private final byte[] bytes;
@@ -43,11 +46,11 @@ public final class SignalInfo {
   }
 
   /** Makes the structures of an ISA. */
-  public record Layout(int wordBytes, ByteOrder order) {
+  public record Layout(int wordBytes, ByteOrder order, Dialect.Signals numbers) {
     private SignalInfo make(int signal, int code, VirtualTimer timer, Consumer<ByteBuffer> rest) {
       byte[] bytes = new byte[BYTES];
       ByteBuffer to = ByteBuffer.wrap(bytes).order(order);
-      to.putInt(0, signal).putInt(8, code);
+      to.putInt(0, signal).putInt(numbers.codeAt(), code);
       rest.accept(to.position(8 + wordBytes)); // pointers are aligned
       return new SignalInfo(signal, bytes, timer);
     }
@@ -69,7 +72,7 @@ public final class SignalInfo {
     SignalInfo timed(VirtualTimer timer, int overrun) {
       return make(
           timer.signal,
-          TIMER,
+          numbers.timerCode(),
           timer,
           to -> {
             to.putInt(timer.id).putInt(overrun);
@@ -96,8 +99,10 @@ public final class SignalInfo {
       ByteBuffer to = ByteBuffer.wrap(told).order(order);
       int code = code(info);
       int rest = 8 + wordBytes;
-      to.putInt(0, info.signal).putInt(4, from.getInt(4)).putInt(8, code);
-      if (code == TIMER) {
+      to.putInt(0, info.signal)
+          .putInt(4, from.getInt(ERRNO_AND_CODE - numbers.codeAt()))
+          .putInt(8, code);
+      if (code == numbers.timerCode()) {
         to.putInt(24, from.getInt(rest)).putInt(32, from.getInt(rest + 4));
       } else {
         to.putInt(12, from.getInt(rest)).putInt(16, from.getInt(rest + 4));
@@ -114,7 +119,7 @@ public final class SignalInfo {
 
     /** {@code si_code}. */
     public int code(SignalInfo info) {
-      return ByteBuffer.wrap(info.bytes).order(order).getInt(8);
+      return ByteBuffer.wrap(info.bytes).order(order).getInt(numbers.codeAt());
     }
   }
 }

@@ -47,7 +47,7 @@ public final class Signals implements Threads.Alarms {
     this.numbers = numbers;
     this.threads = threads;
     this.layout = layout;
-    timers = new VirtualTimers(this, 14, 26, 27);
+    timers = new VirtualTimers(this, numbers.number(14), numbers.number(26), numbers.number(27));
     actions = new SignalAction[numbers.count() + 1];
     Arrays.fill(actions, SignalAction.NONE);
     unblockable = bit(Dialect.Signals.KILL) | bit(numbers.stop());
@@ -101,7 +101,7 @@ public final class Signals implements Threads.Alarms {
   public boolean isIgnored(int signal) {
     long handler = actions[signal].handler();
     return handler == SignalAction.IGNORE
-        || (handler == SignalAction.DEFAULT && numbers.ignored().contains(signal));
+        || (handler == SignalAction.DEFAULT && numbers.ignores(signal));
   }
 
   /** True for a signal that ends the program as soon as the running thread has it. */
@@ -115,7 +115,7 @@ public final class Signals implements Threads.Alarms {
 
   /** True for a signal that by default stops a process. */
   public boolean stops(int signal) {
-    return signal >= numbers.stop() && signal <= numbers.stop() + 3;
+    return numbers.stops(signal);
   }
 
   /** The handler of a signal was called in the thread that runs. */

@@ -61,6 +61,9 @@ public final class GuestThread {
   /** What the result register was before the system call in which it waits. */
   public long beforeCall;
 
+  /** The same of the register that tells errors, if there is one: it may be an argument. */
+  public long flagBeforeCall;
+
   GuestThread(long id, long stack, OptionalLong storage) {
     this.id = id;
     this.stack = stack;

@@ -5,6 +5,7 @@ import static dev.retstack.fleet.linux.Guest.STACK;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.fleet.isa.Errno;
+import dev.retstack.fleet.isa.Isas;
 import dev.retstack.fleet.isa.SyscallAbi.ErrorFlag;
 import dev.retstack.fleet.memory.GuestMemory;
 import java.io.RandomAccessFile;
@@ -223,5 +224,38 @@ final class ArchitecturesTest {
       assertThat(guest.memory.readLong(SCRATCH + 24)).isEqualTo(6);
       assertThat(guest.process.end()).isEmpty();
     }
+  }
+
+  @Test
+  void handlersOfSignalsAbove64DoNotRun() {
+    try (Guest guest = new Guest("mipsel")) {
+      guest.memory.writeInt(SCRATCH + 4, 0x4000);
+      assertThat(guest.call("rt_sigaction", 100, SCRATCH, 0, 16)).isZero();
+      guest.call("tkill", ProcessCalls.PROCESS, 100);
+      assertThat(guest.process.end().orElseThrow().describe())
+          .contains("SIGRT100; its handler at 0x4000 is not run");
+    }
+  }
+
+  /** bltz $4; jalr $25; j; beql; bc1t, and a load. */
+  @ParameterizedTest
+  @CsvSource({
+    "mips,04800003,96",
+    "mips,0320f809,96",
+    "mips,0810a482,96",
+    "mips,50400003,96",
+    "mips,45010003,96",
+    "mips,8c820000,100",
+    "mipsel,03008004,96",
+    "mipsel,09f82003,96",
+    "mipsel,82a41008,96",
+    "mipsel,03004050,96",
+    "mipsel,03000145,96",
+    "mipsel,0000828c,100",
+    "riscv64,03008004,100"
+  })
+  void whatFailsInADelaySlotIsAtItsBranch(String isa, String before, long place) {
+    var signals = Isas.find(isa).orElseThrow().syscalls().signals();
+    assertThat(signals.branchOf(100, before)).isEqualTo(place);
   }
 }

@@ -53,7 +53,7 @@ class SignalEndsTest {
         LinuxOptions linux = LinuxOptions.of("prog").withArguments(List.of("prog", "" + i));
         CoreOptions core = CoreOptions.of(linux).withProbe(probe).withInstructionLimit(300_000);
         CoreEnding ending = HostedRun.of(program, core, "", 100_000).result().ending();
-        assertThat(ending.detail()).as("end %d", i).startsWith(ENDS.get(i));
+        assertThat(ending.detail()).as("end %d", i).startsWith(form.numbered(ENDS.get(i)));
         if (ending.end() == CoreEnd.FAULTED && ending.detail().startsWith("killed by signal ")) {
           String signal = ending.detail().replaceAll("killed by signal (\\d+):.*", "$1");
           assertThat(ending.exitCode()).isEqualTo(128 + Integer.parseInt(signal));

@@ -53,7 +53,25 @@ enum SignalForm {
   PPC64_STATIC("powerpc64-linux-gnu-gcc", "qemu-ppc64", "-pg", "-static"),
   PPC32_STATIC("powerpc-linux-gnu-gcc", "qemu-ppc", "-pg", "-static"),
   M68K("m68k-linux-gnu-gcc", "qemu-m68k -L /usr/m68k-linux-gnu", "-pg"),
-  M68K_STATIC("m68k-linux-gnu-gcc", "qemu-m68k", "-pg", "-static");
+  M68K_STATIC("m68k-linux-gnu-gcc", "qemu-m68k", "-pg", "-static"),
+  MIPS_STATIC(
+      "mips-linux-gnu-gcc",
+      "qemu-mips",
+      "-mno-abicalls",
+      "-fno-pie",
+      "-G0",
+      "-pg",
+      "-static",
+      "-Wl,--no-warn-mismatch"),
+  MIPSEL_STATIC(
+      "mipsel-linux-gnu-gcc",
+      "qemu-mipsel",
+      "-mno-abicalls",
+      "-fno-pie",
+      "-G0",
+      "-pg",
+      "-static",
+      "-Wl,--no-warn-mismatch");
 
   /** One of each ISA, with shared objects or without; {@code -Dretstack.zoo=all} asks for all. */
   static Stream<SignalForm> some() {
@@ -69,7 +87,9 @@ enum SignalForm {
             PPC64LE,
             PPC64_STATIC,
             PPC32_STATIC,
-            M68K_STATIC);
+            M68K_STATIC,
+            MIPS_STATIC,
+            MIPSEL_STATIC);
   }
 
   /** Whose folders qemu-user 7.2 lists: not those of big-endian ISAs of 32 bits. */
@@ -77,9 +97,9 @@ enum SignalForm {
     return threaded().filter(form -> form != PPC32_STATIC);
   }
 
-  /** Not m68k, which has no threads. */
+  /** Not m68k and mips, which have no threads. */
   static Stream<SignalForm> threaded() {
-    return some().filter(form -> form != M68K && form != M68K_STATIC);
+    return some().filter(form -> form.compareTo(M68K) < 0);
   }
 
   /**
@@ -182,6 +202,12 @@ enum SignalForm {
           printed.replace("fault 1 1 1000", "fault 1 2 1000");
       default -> printed;
     };
+  }
+
+  /** What a core says, with the number that SIGSTOP has here. */
+  String numbered(String end) {
+    boolean isMips = this == MIPS_STATIC || this == MIPSEL_STATIC;
+    return isMips ? end.replace("signal 19", "signal 23") : end;
   }
 
   private static int run(List<String> line, Path folder, Path output)

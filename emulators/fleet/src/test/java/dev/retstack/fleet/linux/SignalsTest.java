@@ -112,6 +112,7 @@ class SignalsTest {
         .containsEntry("SIGHUP", 2 + 4);
     int called =
         calls.get("count")
+            + calls.get("changes")
             + calls.get("outer")
             + calls.get("jumps")
             + calls.get("onStack")

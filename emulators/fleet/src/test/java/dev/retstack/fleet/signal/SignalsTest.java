@@ -2,6 +2,7 @@ package dev.retstack.fleet.signal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.fleet.isa.Dialect;
 import dev.retstack.fleet.isa.Isas;
 import dev.retstack.fleet.thread.GuestThread;
 import dev.retstack.fleet.thread.Schedule;
@@ -20,12 +21,13 @@ class SignalsTest {
   private static final int SEGV = 11;
   private static final int REAL_TIME = 40;
 
-  private final SignalInfo.Layout layout = new SignalInfo.Layout(8, ByteOrder.LITTLE_ENDIAN);
+  private final Dialect.Signals numbers =
+      Isas.find("x86_64").orElseThrow().syscalls().dialect().signals();
+  private final SignalInfo.Layout layout =
+      new SignalInfo.Layout(8, ByteOrder.LITTLE_ENDIAN, numbers);
   private long now;
   private final Threads threads = new Threads(new Schedule(100, 0), () -> now);
-  private final Signals signals =
-      new Signals(
-          Isas.find("x86_64").orElseThrow().syscalls().dialect().signals(), threads, layout);
+  private final Signals signals = new Signals(numbers, threads, layout);
 
   private SignalInfo sent(int signal) {
     return layout.sent(signal, SignalInfo.USER, 1000, 1000);

@@ -47,6 +47,9 @@
 #define TRAP ".short 1"
 #define BEHIND 2
 #define LENGTH 0
+#elif defined __mips__
+#define PC(u) (u)->uc_mcontext.pc
+#define LENGTH 0 // the engine loses the place of such instructions: their signals are sent
 #elif defined __m68k__
 #define PC(u) (u)->uc_mcontext.gregs[16]
 #define ILLEGAL ".short 0x4afc"
@@ -61,6 +64,11 @@
 #define ILLEGAL ".long 0"
 #define TRAP "trap"
 #define LENGTH 4
+#endif
+#ifdef __mips__
+#define FAIL(code, signal) raise(signal)
+#else
+#define FAIL(code, signal) asm volatile(code ::: "memory")
 #endif
 #ifdef __thumb__
 #define THUMB 1ul
@@ -80,7 +88,7 @@ APART void skips(int signal, siginfo_t *info, void *context) {
   ucontext_t *u = context;
   skipped++;
   work();
-  if (info->si_addr != (void *)(PC(u) - BEHIND)) printf("si_addr\n");
+  if (info->si_code > 0 && info->si_addr != (void *)(PC(u) - BEHIND)) printf("si_addr\n");
   PC(u) += LENGTH;
 }
 
@@ -142,14 +150,14 @@ APART void install(int signal, void (*handler)(int, siginfo_t *, void *), int fl
 
 APART void illegal(void) {
   for (int i = 0; i < 5; i++) {
-    asm volatile(ILLEGAL ::: "memory");
+    FAIL(ILLEGAL, SIGILL);
     work();
   }
 }
 
 APART void trap(void) {
   for (int i = 0; i < 5; i++) {
-    asm volatile(TRAP ::: "memory");
+    FAIL(TRAP, SIGTRAP);
     work();
   }
 }

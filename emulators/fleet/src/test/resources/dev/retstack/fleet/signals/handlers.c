@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -99,6 +101,21 @@ APART void masks(void) {
   sigprocmask(SIG_SETMASK, &before, 0);
 }
 
+static volatile int word;
+APART void changes(int signal) {
+  counts[signal]++;
+  word = 1;
+}
+
+// made again with all its arguments: the word is another then
+APART void restarts(void) {
+  struct itimerval once = {{0, 0}, {0, 1000}};
+  install(SIGALRM, changes, SA_RESTART);
+  setitimer(ITIMER_REAL, &once, 0);
+  long result = syscall(SYS_futex, &word, 0, 0, 0);
+  printf("restarts %ld %d %d\n", result, errno == EAGAIN, counts[SIGALRM]);
+}
+
 APART void order(void) {
   install(SIGUSR1, outer, 0);
   install(SIGUSR2, count, 0);
@@ -123,6 +140,18 @@ APART void stacks(void) {
   for (int i = 0; i < 4; i++) kill(getpid(), SIGHUP);
   sigaltstack(0, &was);
   printf("stack %d %d %d %d\n", counts[SIGHUP], onAlternate, infos, was.ss_flags);
+}
+
+// where a branch has a delay slot, a load in one
+static inline int load(volatile int *from) {
+#ifdef __mips__
+  int value;
+  asm volatile(".set noreorder\n b 1f\n lw %0, 0(%1)\n li %0, 99\n1:\n .set reorder"
+               : "=&r"(value) : "r"(from) : "memory");
+  return value;
+#else
+  return *from;
+#endif
 }
 
 APART int deep(int n, int signal) {
@@ -152,7 +181,7 @@ APART void faults(void) {
     if (sigsetjmp(back, 1) == 0) *nowhere = i;
     else caught++;
     work();
-    if (sigsetjmp(back, 1) == 0) caught += 100 + *nowhere;
+    if (sigsetjmp(back, 1) == 0) caught += 100 + load(nowhere);
     else caught++;
     if (sigsetjmp(back, 1) == 0) *(volatile int *)fixed = 1;
     else caught++;
@@ -179,7 +208,7 @@ APART void repair(void) {
   volatile int *word = (int *)((char *)mine + 1000);
   *word = 5;
   mprotect(mine, 4096, PROT_NONE);
-  printf("repaired %d\n", *word + *(volatile int *)((char *)mine + 1000));
+  printf("repaired %d\n", load(word) + load((int *)((char *)mine + 1000)));
 }
 
 APART void floating(int signal) {
@@ -199,6 +228,7 @@ int main(void) {
   setvbuf(stdout, 0, _IONBF, 0);
   each();
   masks();
+  restarts();
   order();
   stacks();
   printf("leave %d", leave(SIGINT, 0));

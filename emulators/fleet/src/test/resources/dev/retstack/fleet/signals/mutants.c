@@ -71,6 +71,8 @@ int main(int argc, char **argv) {
     asm volatile("lgr %%r15, %0\n svc 20\n lghi %%r3, 10\n svc 37" ::"r"(sp) : "memory");
 #elif defined __m68k__
     asm volatile("move.l %0, %%sp\n moveq #20, %%d0\n trap #0\n move.l %%d0, %%d1\n moveq #10, %%d2\n moveq #37, %%d0\n trap #0" ::"r"(sp) : "memory");
+#elif defined __mips__
+    asm volatile("move $sp, %0\n li $2, 4020\n syscall\n move $4, $2\n li $5, 16\n li $2, 4037\n syscall" ::"r"(sp) : "$2", "$4", "$5", "$7", "memory");
 #elif defined __powerpc__
     asm volatile("mr 1, %0\n li 0, 20\n sc\n li 4, 10\n li 0, 37\n sc" ::"r"(sp) : "memory");
 #else

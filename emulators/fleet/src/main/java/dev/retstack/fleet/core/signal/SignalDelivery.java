@@ -119,7 +119,11 @@ public final class SignalDelivery {
 
   /** The system call before a place is made again. */
   private long again(long pc) {
-    engine.reg_write(isa.syscalls().resultRegister(), process.threads().current().beforeCall);
+    GuestThread thread = process.threads().current();
+    engine.reg_write(isa.syscalls().resultRegister(), thread.beforeCall);
+    isa.syscalls()
+        .errorFlag()
+        .ifPresent(flag -> engine.reg_write(flag.register(), thread.flagBeforeCall));
     boolean isOther = pc != isa.addresses().instruction(pc); // Thumb: svc has two bytes
     return pc - (isOther ? Short.BYTES : abi.trapBytes());
   }
@@ -175,7 +179,7 @@ public final class SignalDelivery {
     long mask = thread.takeMaskBehind();
     long entry = frames.push(frame, info, action, thread, pc, mask, restorer);
     signals.began(info.signal(), action);
-    long number = SignalContext.number(info.signal());
+    long number = SignalContext.number(isa.syscalls().dialect().signals().generic(info.signal()));
     probe.signalEnter(number, isa.addresses().instruction(pc), sp, top(frame), low, bytes);
     return OptionalLong.of(entry);
   }

@@ -1,5 +1,6 @@
 package dev.retstack.fleet.core.signal;
 
+import dev.retstack.fleet.isa.Dialect;
 import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.isa.Registers;
 import dev.retstack.fleet.isa.signal.SignalAbi;
@@ -29,6 +30,7 @@ final class SignalFrames {
   private final GuestMemory memory;
   private final Isa isa;
   private final SignalAbi abi;
+  private final Dialect.Signals numbers;
   private final int word;
   private final HiddenRegisters hidden;
   private final MemorySegment register = Arena.ofAuto().allocate(WIDEST, WIDEST);
@@ -39,6 +41,7 @@ final class SignalFrames {
     memory = machine.memory();
     isa = machine.isa();
     abi = isa.syscalls().signals();
+    numbers = isa.syscalls().dialect().signals();
     word = isa.wordBytes();
     hidden = new HiddenRegisters(engine, abi.hasHidden());
   }
@@ -103,9 +106,12 @@ final class SignalFrames {
     }
     long sp = engine.reg_read(isa.registers().sp()) & mask();
     put(to, abi.stackAt(), word, thread.stackStart);
-    to.putInt(abi.stackAt() + word, stackFlags(thread, sp));
-    put(to, abi.stackAt() + 2 * word, word, thread.stackBytes);
+    to.putInt(stackFlagsAt(), stackFlags(thread, sp));
+    put(to, stackBytesAt(), word, thread.stackBytes);
     putSet(to, abi.maskAt(), mask);
+    if (numbers.maskBytes() > Long.BYTES) {
+      putSet(to, abi.maskAt() + Long.BYTES, thread.maskBeyond);
+    }
     to.put(abi.infoAt(), info.bytes());
     if (info.signal() == SignalAbi.SIGSEGV && abi.faultAt().isPresent()) {
       put(to, abi.faultAt().getAsInt(), word, get(to, abi.infoAt() + 8 + word, word));
@@ -224,10 +230,10 @@ final class SignalFrames {
         engine.reg_write(saved.register(), register);
       }
     }
-    int flags = from.getInt(abi.stackAt() + word);
+    int flags = from.getInt(stackFlagsAt());
     if ((flags & ThreadSignals.AUTODISARM) != 0) {
       thread.stackStart = get(from, abi.stackAt(), word);
-      thread.stackBytes = get(from, abi.stackAt() + 2 * word, word);
+      thread.stackBytes = get(from, stackBytesAt(), word);
       thread.stackFlags = ThreadSignals.AUTODISARM;
     }
     long goOn = isa.addresses().target(isa.addresses().instruction(pc), engine::reg_read);
@@ -238,6 +244,14 @@ final class SignalFrames {
   /** The mask of signals in a frame that is there. */
   long maskIn(long frame) {
     return memory.readSet(frame + abi.maskAt());
+  }
+
+  private int stackFlagsAt() {
+    return abi.stackAt() + numbers.stackFlagsWord() * word;
+  }
+
+  private int stackBytesAt() {
+    return abi.stackAt() + numbers.stackBytesWord() * word;
   }
 
   private void putSet(ByteBuffer to, int at, long set) {

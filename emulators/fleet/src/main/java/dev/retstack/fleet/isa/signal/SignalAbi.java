@@ -40,6 +40,8 @@ import java.util.regex.Pattern;
  * @param faultBytes how exact the address of a fault is: a page where the processor tells no more
  * @param hasHidden true where the engine has no names for some registers that a handler may change:
  *     their values are beside the frame
+ * @param branches code of instructions whose delay slot runs before they jump, in hex; what fails
+ *     in one is found at its branch
  * @param late first bytes, in hex, of instructions of four bytes that cannot be done, behind which
  *     the engine stands then
  */
@@ -67,6 +69,7 @@ public record SignalAbi(
     boolean behind,
     long faultBytes,
     boolean hasHidden,
+    Optional<Pattern> branches,
     List<String> late) {
 
   /**
@@ -183,6 +186,19 @@ public record SignalAbi(
     return at + (first < 4 ? 2 : first < 12 ? 4 : 6);
   }
 
+  /**
+   * Where a handler finds the program after an instruction that failed in a delay slot: at the
+   * branch, which is taken again.
+   *
+   * @param at address of the instruction
+   * @param before code in front of it, in hex
+   */
+  public long branchOf(long at, String before) {
+    return branches.filter(b -> b.matcher(before).lookingAt()).isPresent()
+        ? at - Integer.BYTES
+        : at;
+  }
+
   /** The bytes of {@link #trampoline}. */
   public byte[] trampolineCode() {
     byte[] code = new byte[trampoline.size()];
@@ -216,6 +232,7 @@ public record SignalAbi(
     private boolean behind;
     private long faultBytes = 1;
     private boolean hasHidden;
+    private Optional<Pattern> branches = Optional.empty();
     private List<String> late = List.of();
 
     /** A frame with the places of its parts. */
@@ -326,6 +343,12 @@ public record SignalAbi(
       return this;
     }
 
+    /** Instructions of four bytes with a delay slot, by a regular expression of their code. */
+    public Layout branches(String codes) {
+      branches = Optional.of(Pattern.compile(codes));
+      return this;
+    }
+
     public Layout late(String... codes) {
       late = List.of(codes);
       return this;
@@ -365,6 +388,7 @@ public record SignalAbi(
           behind,
           faultBytes,
           hasHidden,
+          branches,
           late);
     }
   }

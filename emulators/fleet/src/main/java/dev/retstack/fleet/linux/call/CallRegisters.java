@@ -85,6 +85,11 @@ public final class CallRegisters {
     return read(abi.resultRegister());
   }
 
+  /** The register that tells errors, as the program finds it; 0 if there is none. */
+  public long errorFlag() {
+    return abi.errorFlag().map(f -> read(f.register())).orElse(0L);
+  }
+
   /** Answers with a result. */
   public void succeed(long result) {
     answer(result, false);
