@@ -98,10 +98,47 @@ enum ForeignSource {
           "-e",
           "(.[] | .name | ascii_upcase, (explode | implode), @base64), try error(\"no\") catch .,"
               + " .[0].missing",
-          "data.json"));
+          "data.json")),
+  BUSYBOX(
+      List.of(
+          "@busybox-1*/files",
+          "-Ibusybox-1*/include",
+          "-Ibusybox-1*/libbb",
+          "-includebusybox-1*/include/autoconf.h",
+          "-std=gnu99",
+          "-funsigned-char",
+          "-D_GNU_SOURCE",
+          "-D_FILE_OFFSET_BITS=64",
+          "-DNDEBUG",
+          "-lm"),
+      List.of("sort", "-n", "-k", "4", "text"),
+      List.of("sort", "--nonsense", "text"),
+      List.of("sed", "-n", "s/words/W/;/ine 12/p;$=", "text"),
+      List.of(
+          "awk",
+          "{ n[$4 % 7] += $2 } END { for (i in n) printf \"%s %d %.9g\\n\", i, n[i], sqrt(n[i]) }",
+          "text"),
+      List.of("grep", "-n", "-E", "ine 1[0-9]+ of (7|8).* words$", "text"),
+      List.of("diff", "script.lua", "script.sql"),
+      List.of("cut", "-d", " ", "-f", "2,4", "text"),
+      List.of("xxd", "script.lua"),
+      List.of("factor", "1234567890123", "18446744073709551557"),
+      List.of("sha256sum", "text", "nothing"),
+      List.of("tar", "--numeric-owner", "-cf", "all.tar", "text", "script.lua"),
+      List.of("tar", "--numeric-owner", "-tvf", "all.tar"),
+      List.of("gzip", "-k", "text"),
+      List.of("gunzip", "-c", "text.gz"),
+      List.of("bzip2", "-k", "text"),
+      List.of("bunzip2", "-c", "text.bz2"),
+      List.of("unxz", "-c", "text"),
+      List.of(
+          "sh",
+          "-c",
+          "i=0; while [ $i -lt 200 ]; do i=$((i + 1)); case $i in *7) echo \"${i%7}\";; esac; done;"
+              + " trap 'echo bye' EXIT; exit 3"));
 
-  /** A word that names files, and the option that it begins with. */
-  private static final Pattern FILES = Pattern.compile("(-I|-include|(?!-))(.+)");
+  /** A word that names files, and the option that it begins with, or @: what is in the file. */
+  private static final Pattern FILES = Pattern.compile("(-I|-include|@|(?!-))(.+)");
 
   /** Locks of pigz, and a wait of pbzip2 that ends after a while and is begun again. */
   private static final Pattern WAITS =

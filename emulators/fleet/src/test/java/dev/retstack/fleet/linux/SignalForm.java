@@ -125,7 +125,12 @@ enum SignalForm {
   /** Compiles any sources; skips where the compiler is missing. */
   Path compile(Path output, List<String> words, boolean cplusplus)
       throws IOException, InterruptedException {
-    return compile(output, cplusplus ? compiler.replaceFirst("gcc$", "g++") : compiler, words);
+    return compile(output, cplusplus ? cplusplus() : compiler, words);
+  }
+
+  /** Debian's g++-multilib cannot be installed beside cross compilers: so i386 has its own. */
+  private String cplusplus() {
+    return flags.contains("-m32") ? "i686-linux-gnu-g++" : compiler.replaceFirst("gcc$", "g++");
   }
 
   private Path compile(Path output, String by, List<String> words)
@@ -139,7 +144,7 @@ enum SignalForm {
 
   /** The emulator of its programs, also for those that this machine runs. */
   List<String> qemu() {
-    String native64 = flags.contains("-m32") ? "qemu-i386" : "qemu-x86_64";
+    String native64 = flags.contains("-m32") ? "qemu-i386 -L /usr/i686-linux-gnu" : "qemu-x86_64";
     List<String> line = List.of((emulator.isEmpty() ? native64 : emulator).split(" "));
     Assumptions.assumeTrue(
         GuestCompiler.installed(line.getFirst()), "skipped: no " + line.getFirst());
