@@ -111,8 +111,8 @@ final class FileCalls {
   }
 
   /**
-   * {@code sendfile}, from a regular file to what never waits. Elsewhere it is EINVAL: programs read
-   * and write then.
+   * {@code sendfile}, from a regular file to what never waits. Elsewhere it is EINVAL: programs
+   * read and write then.
    *
    * @param offsetBytes of the place in memory where the place in the file is
    */
