@@ -53,7 +53,7 @@ fetch() {
 # reduced: busybox's files, and the headers that its build makes: all that is usual, but of the applets only those that
 # need no process besides.
 reduced() {
-  local applets=' BUSYBOX AWK BUNZIP2 BZIP2 CUT DIFF FACTOR GREP GUNZIP GZIP SED SHA256SUM SORT TAR UNXZ XXD ' applet
+  local applets=' BUSYBOX AWK BUNZIP2 BZIP2 CUT DIFF FACTOR GREP GUNZIP GZIP SED SHA256SUM SORT UNXZ XXD ' applet
   make defconfig
   grep -rhoE --include='*.c' '^//applet:IF_[A-Z0-9_]+' . | sed 's/.*IF_//' | sort -u | while read -r applet; do
     case $applets in
@@ -67,6 +67,7 @@ reduced() {
   make busybox
   printf '#define BB_VER "%s"\n' "${PWD##*-}" >> include/autoconf.h
   sed -nE "s|^([-a-z_0-9/]+)/[a-z]+\\.a\\((\\w+)\\.o\\).*|$PWD/\\1/\\2.c|p" busybox_unstripped.map | sort -u > linked
+  echo "$PWD/libbb/bb_bswap_64.c" >> linked # of 32 bits
   mv linked files
 }
 

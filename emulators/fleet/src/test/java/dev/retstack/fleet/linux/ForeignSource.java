@@ -124,8 +124,6 @@ enum ForeignSource {
       List.of("xxd", "script.lua"),
       List.of("factor", "1234567890123", "18446744073709551557"),
       List.of("sha256sum", "text", "nothing"),
-      List.of("tar", "--numeric-owner", "-cf", "all.tar", "text", "script.lua"),
-      List.of("tar", "--numeric-owner", "-tvf", "all.tar"),
       List.of("gzip", "-k", "text"),
       List.of("gunzip", "-c", "text.gz"),
       List.of("bzip2", "-k", "text"),
@@ -155,9 +153,13 @@ enum ForeignSource {
     }
   }
 
-  /** What the program is called with, in turn. */
-  List<List<String>> lines() {
-    return lines;
+  /**
+   * What the program is called with, in turn. Under qemu-s390x 7.2, awk of busybox finds none of
+   * its rules.
+   */
+  List<List<String>> lines(SignalForm form) {
+    boolean awkIsWrong = form == SignalForm.S390X || form == SignalForm.S390X_STATIC;
+    return lines.stream().filter(line -> !(awkIsWrong && line.contains("awk"))).toList();
   }
 
   /** True of functions that are called less or more often as the threads of a line take turns. */

@@ -102,7 +102,7 @@ class ForeignSourcesTest {
     fill(here);
     fill(there);
     long calls = 0;
-    for (List<String> line : one.source.lines()) {
+    for (List<String> line : one.source.lines(one.form)) {
       List<String> arguments = new ArrayList<>(line);
       arguments.addFirst(one.source.name().toLowerCase(Locale.ROOT));
       Executions.Outcome expected = executions.run(one.form.qemu(), arguments, ENVIRONMENT, there);

@@ -144,7 +144,7 @@ enum SignalForm {
 
   /** The emulator of its programs, also for those that this machine runs. */
   List<String> qemu() {
-    String native64 = flags.contains("-m32") ? "qemu-i386 -L /usr/i686-linux-gnu" : "qemu-x86_64";
+    String native64 = flags.contains("-m32") ? "qemu-i386" : "qemu-x86_64";
     List<String> line = List.of((emulator.isEmpty() ? native64 : emulator).split(" "));
     Assumptions.assumeTrue(
         GuestCompiler.installed(line.getFirst()), "skipped: no " + line.getFirst());
