@@ -53,7 +53,7 @@ fetch() {
 # reduced: busybox's files, and the headers that its build makes: all that is usual, but of the applets only those that
 # need no process besides.
 reduced() {
-  local applets=' BUSYBOX AWK BUNZIP2 BZIP2 CUT DIFF FACTOR GREP GUNZIP GZIP SED SHA256SUM SORT UNXZ XXD ' applet
+  local applets=' BUSYBOX AWK BUNZIP2 BZIP2 CUT DIFF GREP GUNZIP GZIP SED SHA256SUM SORT UNXZ XXD ' applet
   make defconfig
   grep -rhoE --include='*.c' '^//applet:IF_[A-Z0-9_]+' . | sed 's/.*IF_//' | sort -u | while read -r applet; do
     case $applets in
