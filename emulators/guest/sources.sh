@@ -7,7 +7,7 @@
 # apt's settings and lists of this machine stay as they are: the lists of sources go below DIR.
 set -euo pipefail
 
-readonly PACKAGES=(bzip2 zlib lua5.4 sqlite3 pigz pbzip2 jq)
+readonly PACKAGES=(bzip2 zlib lua5.4 sqlite3 pigz pbzip2 jq busybox)
 
 if [ $# != 1 ]; then
   sed -n '5p' "$0" | cut -c3- >&2
@@ -50,6 +50,27 @@ fetch() {
   echo "no source of $1: see $PWD/apt/$1.log"
 }
 
+# reduced: busybox's files, and the headers that its build makes: all that is usual, but of the applets only those that
+# need no process besides.
+reduced() {
+  local applets=' BUSYBOX AWK BUNZIP2 BZIP2 CUT DIFF GREP GUNZIP GZIP SED SHA256SUM SORT UNXZ XXD ' applet
+  make defconfig
+  grep -rhoE --include='*.c' '^//applet:IF_[A-Z0-9_]+' . | sed 's/.*IF_//' | sort -u | while read -r applet; do
+    case $applets in
+      *" $applet "*) ;;
+      *) echo "s/^CONFIG_$applet=y/# CONFIG_$applet is not set/" ;;
+    esac
+  done > reduced.sed
+  echo 's/^CONFIG_FEATURE_SUID=y/# CONFIG_FEATURE_SUID is not set/' >> reduced.sed # it asks who the user is
+  sed -i -f reduced.sed .config
+  make oldconfig < /dev/null
+  make busybox
+  printf '#define BB_VER "%s"\n' "${PWD##*-}" >> include/autoconf.h
+  sed -nE "s|^([-a-z_0-9/]+)/[a-z]+\\.a\\((\\w+)\\.o\\).*|$PWD/\\1/\\2.c|p" busybox_unstripped.map | sort -u > linked
+  echo "$PWD/libbb/bb_bswap_64.c" >> linked # of 32 bits
+  mv linked files
+}
+
 # The command lines of ForeignSourcesTest compile one file of SQLite, and need no configure of jq.
 generated() {
   local folder
@@ -60,6 +81,12 @@ generated() {
     if [ -d "$folder" ] && [ ! -e "$folder/sqlite3.c" ]; then
       (cd "$folder" && ./configure --disable-tcl --disable-readline && make sqlite3.c shell.c) > apt/sqlite3.log 2>&1 ||
         echo "no sqlite3.c (it takes tclsh): see $PWD/apt/sqlite3.log"
+    fi
+  done
+  for folder in busybox-*/; do
+    if [ -d "$folder" ] && [ ! -s "$folder/files" ]; then
+      (cd "$folder" && reduced) > apt/busybox.log 2>&1 || true
+      [ -s "$folder/files" ] || echo "busybox was not made: see $PWD/apt/busybox.log"
     fi
   done
   for folder in jq-*/; do

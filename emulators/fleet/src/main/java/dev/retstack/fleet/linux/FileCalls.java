@@ -6,6 +6,7 @@ import dev.retstack.fleet.linux.call.CallRegisters;
 import dev.retstack.fleet.linux.call.SystemCall;
 import dev.retstack.fleet.linux.call.SystemCallException;
 import dev.retstack.fleet.linux.file.FileTable;
+import dev.retstack.fleet.linux.file.HostFile;
 import dev.retstack.fleet.linux.file.OpenFile;
 import dev.retstack.fleet.memory.GuestAccessException;
 import dev.retstack.fleet.memory.GuestMemory;
@@ -87,8 +88,9 @@ final class FileCalls {
     for (String name : List.of("fsync", "fdatasync", "flock", "fadvise64", "fallocate")) {
       calls.put(name, this::nothing);
     }
-    calls.put("sendfile", this::copy);
-    calls.put("sendfile64", this::copy);
+    int word = memory.wordBytes();
+    calls.put("sendfile", a -> copy(a, word));
+    calls.put("sendfile64", a -> copy(a, Long.BYTES));
   }
 
   private long nothing(long[] a) {
@@ -108,11 +110,49 @@ final class FileCalls {
     return files.duplicateTo(a[0], a[1], OpenFlags.has((int) a[2], closeOnExec));
   }
 
-  /** {@code sendfile}, which programs can do without: they read and write then. */
-  private long copy(long[] a) {
-    files.get(a[0]);
-    files.get(a[1]);
-    throw new SystemCallException(Errno.EINVAL);
+  /**
+   * {@code sendfile}, from a regular file to what never waits. Elsewhere it is EINVAL: programs
+   * read and write then.
+   *
+   * @param offsetBytes of the place in memory where the place in the file is
+   */
+  private long copy(long[] a, int offsetBytes) throws IOException {
+    OpenFile to = files.get(a[0]);
+    OpenFile from = files.get(a[1]);
+    if (!(from instanceof HostFile) || !to.doesNotWait()) {
+      throw new SystemCallException(Errno.EINVAL);
+    }
+    long size = count(a[3]);
+    long start = a[2] == 0 ? from.seek(0, 1) : offset(a[2], offsetBytes);
+    if (start < 0) {
+      throw new SystemCallException(Errno.EINVAL);
+    }
+    long done = 0;
+    int got = 1;
+    while (done < size && got > 0) {
+      byte[] bytes = new byte[(int) Math.min(size - done, COPY_BYTES)];
+      got = from.readAt(start + done, bytes);
+      try {
+        done += to.write(Arrays.copyOf(bytes, got));
+      } catch (SystemCallException e) {
+        if (done == 0) {
+          throw e;
+        }
+        break;
+      }
+    }
+    if (a[2] == 0) {
+      from.seek(start + done, 0);
+    } else if (offsetBytes == Long.BYTES) {
+      memory.writeLong(a[2], start + done);
+    } else {
+      memory.writeInt(a[2], (int) (start + done));
+    }
+    return done;
+  }
+
+  private long offset(long address, int bytes) {
+    return bytes == Long.BYTES ? memory.readLong(address) : memory.readInt(address);
   }
 
   /** A move of bytes between a file and memory; may move fewer than asked. */

@@ -153,6 +153,48 @@ final class FileCallsTest {
     }
   }
 
+  /** busybox copies so, and would read and write instead. */
+  @ParameterizedTest
+  @CsvSource({"x86_64,sendfile,8", "i386,sendfile,4", "i386,sendfile64,8", "s390x,sendfile,8"})
+  void filesAreCopiedByTheKernel(String isa, String call, int offsetBytes) throws IOException {
+    String text = "0123456789".repeat(20_000);
+    Path from = Files.writeString(folder.resolve("from"), text);
+    Path to = folder.resolve("to");
+    try (Guest guest = new Guest(isa, "", o -> o.withWritable(List.of(folder)))) {
+      assertThat(open(guest, from, 0)).isEqualTo(3);
+      assertThat(open(guest, to, 0x41)).isEqualTo(4);
+
+      assertThat(guest.call(call, 4, 3, 0, 15)).isEqualTo(15);
+      assertThat(guest.call(call, 4, 3, 0, 1 << 24)).isEqualTo(text.length() - 15);
+      assertThat(guest.call(call, 4, 3, 0, 1 << 24)).isZero();
+      assertThat(to).hasContent(text);
+
+      guest.memory.writeLong(SCRATCH, -1);
+      writeOffset(guest, 199_996, offsetBytes);
+      assertThat(guest.call(call, 1, 3, SCRATCH, 3)).isEqualTo(3);
+      assertThat(guest.call(call, 1, 3, SCRATCH, 3)).isEqualTo(1);
+      assertThat(guest.output()).isEqualTo("6789");
+      assertThat(guest.call("lseek", 3, 0, 1)).isEqualTo(text.length());
+      writeOffset(guest, -1, offsetBytes);
+      assertThat(guest.call(call, 1, 3, SCRATCH, 3)).isEqualTo(Errno.EINVAL.result());
+
+      assertThat(guest.call(call, 1, 0, 0, 3)).isEqualTo(Errno.EINVAL.result());
+      assertThat(guest.call(call, 3, 3, 0, 3)).isEqualTo(Errno.EBADF.result());
+      assertThat(guest.call(call, 1, 4, 0, 3)).isEqualTo(Errno.EBADF.result());
+      assertThat(guest.call(call, 1, 3, NOWHERE, 3)).isEqualTo(Errno.EFAULT.result());
+      assertThat(guest.call(call, 1, 9, 0, 3)).isEqualTo(Errno.EBADF.result());
+      assertThat(guest.output()).isEqualTo("6789");
+    }
+  }
+
+  private static void writeOffset(Guest guest, long offset, int bytes) {
+    if (bytes == Long.BYTES) {
+      guest.memory.writeLong(SCRATCH, offset);
+    } else {
+      guest.memory.writeInt(SCRATCH, (int) offset);
+    }
+  }
+
   @Test
   void standardStreamsAreNeitherTerminalsNorSeekable() {
     try (Guest guest = new Guest("x86_64")) {

@@ -98,10 +98,39 @@ enum ForeignSource {
           "-e",
           "(.[] | .name | ascii_upcase, (explode | implode), @base64), try error(\"no\") catch .,"
               + " .[0].missing",
-          "data.json"));
+          "data.json")),
+  BUSYBOX(
+      List.of(
+          "@busybox-1*/files",
+          "-Ibusybox-1*/include",
+          "-Ibusybox-1*/libbb",
+          "-includebusybox-1*/include/autoconf.h",
+          "-std=gnu99",
+          "-funsigned-char",
+          "-D_GNU_SOURCE",
+          "-D_FILE_OFFSET_BITS=64",
+          "-DNDEBUG",
+          "-lm"),
+      List.of("sort", "-n", "-k", "4", "text"),
+      List.of("sort", "--nonsense", "text"),
+      List.of("sed", "-n", "s/words/W/;/ine 12/p;$=", "text"),
+      List.of(
+          "awk",
+          "{ n[$4 % 7] += $2 } END { for (i in n) printf \"%s %d %.9g\\n\", i, n[i], sqrt(n[i]) }",
+          "text"),
+      List.of("grep", "-n", "-E", "ine 1[0-9]+ of (7|8).* words$", "text"),
+      List.of("diff", "script.lua", "script.sql"),
+      List.of("cut", "-d", " ", "-f", "2,4", "text"),
+      List.of("xxd", "script.lua"),
+      List.of("sha256sum", "text", "nothing"),
+      List.of("gzip", "-k", "text"),
+      List.of("gunzip", "-c", "text.gz"),
+      List.of("bzip2", "-k", "text"),
+      List.of("bunzip2", "-c", "text.bz2"),
+      List.of("unxz", "-c", "text"));
 
-  /** A word that names files, and the option that it begins with. */
-  private static final Pattern FILES = Pattern.compile("(-I|-include|(?!-))(.+)");
+  /** A word that names files, and the option that it begins with, or @: what is in the file. */
+  private static final Pattern FILES = Pattern.compile("(-I|-include|@|(?!-))(.+)");
 
   /** Locks of pigz, and a wait of pbzip2 that ends after a while and is begun again. */
   private static final Pattern WAITS =
@@ -118,9 +147,13 @@ enum ForeignSource {
     }
   }
 
-  /** What the program is called with, in turn. */
-  List<List<String>> lines() {
-    return lines;
+  /**
+   * What the program is called with, in turn. Under qemu-s390x 7.2, awk of busybox finds none of
+   * its rules.
+   */
+  List<List<String>> lines(SignalForm form) {
+    boolean awkIsWrong = form == SignalForm.S390X || form == SignalForm.S390X_STATIC;
+    return lines.stream().filter(line -> !(awkIsWrong && line.contains("awk"))).toList();
   }
 
   /** True of functions that are called less or more often as the threads of a line take turns. */

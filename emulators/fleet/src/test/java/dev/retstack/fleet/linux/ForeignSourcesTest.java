@@ -11,9 +11,12 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -66,6 +69,11 @@ class ForeignSourcesTest {
         Files.copy(in, into.resolve(name));
       }
     }
+    try (Stream<Path> all = Files.list(into)) { // an archive of files has their times
+      for (Path file : all.toList()) {
+        Files.setLastModifiedTime(file, FileTime.from(Instant.EPOCH));
+      }
+    }
   }
 
   private static Map<String, String> files(Path in) throws IOException {
@@ -94,9 +102,9 @@ class ForeignSourcesTest {
     fill(here);
     fill(there);
     long calls = 0;
-    for (List<String> line : one.source.lines()) {
-      List<String> arguments = new ArrayList<>(List.of("prog"));
-      arguments.addAll(line);
+    for (List<String> line : one.source.lines(one.form)) {
+      List<String> arguments = new ArrayList<>(line);
+      arguments.addFirst(one.source.name().toLowerCase(Locale.ROOT));
       Executions.Outcome expected = executions.run(one.form.qemu(), arguments, ENVIRONMENT, there);
       Executions.Outcome seen = traced(image, arguments, here);
       System.out.printf(

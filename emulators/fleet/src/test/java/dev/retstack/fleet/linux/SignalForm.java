@@ -145,7 +145,12 @@ enum SignalForm {
   /** Compiles any sources; skips where the compiler is missing. */
   Path compile(Path output, List<String> words, boolean cplusplus)
       throws IOException, InterruptedException {
-    return compile(output, cplusplus ? compiler.replaceFirst("gcc$", "g++") : compiler, words);
+    return compile(output, cplusplus ? cplusplus() : compiler, words);
+  }
+
+  /** Debian's g++-multilib cannot be installed beside cross compilers: so i386 has its own. */
+  private String cplusplus() {
+    return flags.contains("-m32") ? "i686-linux-gnu-g++" : compiler.replaceFirst("gcc$", "g++");
   }
 
   private Path compile(Path output, String by, List<String> words)
