@@ -5,7 +5,7 @@ package dev.retstack.fleet.signal;
  *
  * @param handler an address, {@link #DEFAULT} or {@link #IGNORE}
  * @param flags {@code SA_*}; these are the same on all ISAs. SA_SIGINFO is not looked at: every
- *     handler is told all
+ *     handler gets a siginfo
  * @param restorer where a handler returns to; 0: where the kernel wants
  * @param mask signals that are blocked while it runs
  */
