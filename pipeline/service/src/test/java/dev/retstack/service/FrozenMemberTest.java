@@ -31,7 +31,7 @@ class FrozenMemberTest {
         Pipeline asked = PipelineService.start(query);
         HttpAsk ask = new HttpAsk(asked.httpUri())) {
       await(ask, report -> report.path("resultHash").asText().equals(hash));
-      owner.signal("STOP");
+      owner.freeze();
       long start = System.nanoTime();
       JsonNode parts = JSON.readTree(ask.get("/report").body()).path("parts");
       assertThat(Duration.ofNanos(System.nanoTime() - start))
@@ -45,7 +45,7 @@ class FrozenMemberTest {
                       .contains("127.0.0.1:" + owner.uri().getPort())
                       .contains("no answer within 5 s"));
       assertThat(ask.get("/health/live").statusCode()).isEqualTo(200);
-      owner.signal("CONT");
+      owner.thaw();
       await(ask, report -> report.path("resultHash").asText().equals(hash));
     }
   }

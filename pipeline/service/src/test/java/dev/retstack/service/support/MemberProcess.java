@@ -13,6 +13,7 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -26,6 +27,7 @@ import java.util.stream.Stream;
 public final class MemberProcess implements AutoCloseable {
   private static final String LOG = "member.log";
   private static final String GC_LOG = "gc.log";
+  private static final Waits WAITS = new Waits(Duration.ofSeconds(30));
 
   /** Of the heap in MiB, before and after a collection. */
   private static final Pattern COLLECTION = Pattern.compile("Pause .* (\\d+)M->(\\d+)M\\(");
@@ -132,8 +134,35 @@ public final class MemberProcess implements AutoCloseable {
     return COLLECTION.matcher(Files.readString(folder.orElseThrow().resolve(GC_LOG))).results();
   }
 
-  /** Sends a signal, such as {@code STOP} or {@code CONT}. */
-  public void signal(String name) throws Exception {
+  /** Stops it, and returns when the kernel has stopped each of its threads. */
+  public void freeze() throws Exception {
+    signal("STOP");
+    Path tasks = Path.of("/proc", String.valueOf(process.pid()), "task");
+    WAITS.await(
+        "all threads are stopped",
+        () -> {
+          try (Stream<Path> each = Files.list(tasks)) {
+            return each.allMatch(MemberProcess::isStopped);
+          }
+        });
+  }
+
+  /** Whether a thread runs no more; see proc(5), the state of {@code stat}. */
+  private static boolean isStopped(Path task) {
+    try {
+      String stat = Files.readString(task.resolve("stat"));
+      return stat.startsWith(") T", stat.lastIndexOf(')'));
+    } catch (IOException _) {
+      return true; // it has ended meanwhile
+    }
+  }
+
+  /** Lets it run again. */
+  public void thaw() throws Exception {
+    signal("CONT");
+  }
+
+  private void signal(String name) throws Exception {
     Process kill =
         new ProcessBuilder(List.of("kill", "-" + name, String.valueOf(process.pid()))).start();
     if (!kill.waitFor(10, TimeUnit.SECONDS) || kill.exitValue() != 0) {
