@@ -1,31 +1,87 @@
 package dev.retstack.cli;
 
+import dev.retstack.cli.broker.EmbeddedBroker;
+import dev.retstack.cli.command.ExitCode;
 import dev.retstack.cli.command.Terminal;
+import dev.retstack.graph.input.LateSymbols;
+import dev.retstack.service.Pipeline;
+import dev.retstack.service.PipelineConfig;
+import dev.retstack.service.PipelineService;
+import dev.retstack.service.http.HttpSettings;
+import dev.retstack.service.kafka.KafkaSettings;
+import dev.retstack.service.viewer.TraceServer;
+import java.io.IOException;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 /**
- * Runs short verbs one after the other, so that a class archive which the JVM makes at its end
- * serves all of them. The launcher calls it after a build.
+ * Does once what users do, so that the class archive which the JVM makes at its end serves them
+ * all. The launcher makes two after a build: short verbs start later with a large archive.
  */
 public final class ArchiveTraining {
+  /** What a page asks for its first picture. */
+  private static final List<String> QUESTIONS =
+      List.of("/?page=timeline", "/about", "/timeline?width=640&depth=20&detail=tiles&as=columns");
+
   private ArchiveTraining() {}
 
   /**
-   * Ends the JVM with the largest exit code of the verbs.
+   * Ends the JVM. A part that fails, such as emulation without libunicorn, is missing in the
+   * archive and no error.
    *
-   * @param arguments a recorded trace
+   * @param arguments a recorded trace; and for verbs that serve, a folder that is made for the time
    */
-  public static void main(String[] arguments) {
-    List<String[]> lines =
-        List.of(
-            new String[] {"isa"},
-            new String[] {"report", arguments[0]},
-            new String[] {"graph", arguments[0]},
-            new String[] {"anomalies", arguments[0], "--format", "json"});
-    int worst = 0;
-    for (String[] line : lines) {
-      worst = Math.max(worst, Main.run(Terminal.system(), line));
+  public static void main(String[] arguments) throws Exception {
+    String trace = arguments[0];
+    run("isa");
+    run("report", trace);
+    run("graph", trace);
+    run("anomalies", trace, "--format", "json");
+    if (arguments.length > 1) {
+      view(Path.of(trace));
+      cluster(Path.of(arguments[1]));
     }
-    System.exit(worst);
+    System.exit(ExitCode.OK);
+  }
+
+  private static void view(Path trace) throws IOException, InterruptedException {
+    try (TraceServer server = TraceServer.start(trace, LateSymbols.NONE, HttpSettings.LOCAL);
+        HttpClient client = HttpClient.newHttpClient()) {
+      for (String question : QUESTIONS) {
+        client.send(
+            HttpRequest.newBuilder(server.uri().resolve(question)).build(),
+            HttpResponse.BodyHandlers.discarding());
+      }
+    }
+  }
+
+  /** A broker, a member and a fleet in one process: what {@code demo} starts in two. */
+  private static void cluster(Path folder) throws Exception {
+    try (EmbeddedBroker broker = EmbeddedBroker.start(folder, 0)) {
+      String kafka = broker.bootstrap();
+      try (Pipeline member = PipelineService.start(PipelineConfig.of(KafkaSettings.of(kafka)))) {
+        String image = "zoo-x86_64-fentry";
+        int code = run("emulate", "--bootstrap", kafka, "--image", image, "--", "fib", "5");
+        if (code == ExitCode.OK) {
+          var _ = member.awaitCoresEnded(1).toCompletableFuture().get(1, TimeUnit.MINUTES);
+        }
+        run("report", "--live", "--bootstrap", kafka);
+      }
+    }
+    try (Stream<Path> files = Files.walk(folder)) {
+      for (Path file : files.sorted((a, b) -> b.compareTo(a)).toList()) {
+        Files.delete(file);
+      }
+    }
+  }
+
+  private static int run(String... line) {
+    return Main.run(Terminal.system(), line);
   }
 }

@@ -2,15 +2,10 @@ package dev.retstack.cli;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.retstack.cli.broker.EmbeddedBroker;
-import dev.retstack.service.Pipeline;
-import dev.retstack.service.PipelineConfig;
-import dev.retstack.service.PipelineService;
-import dev.retstack.service.kafka.KafkaSettings;
+import dev.retstack.cli.house.Repository;
 import java.io.File;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.file.Files;
@@ -19,7 +14,6 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import java.util.zip.CRC32;
 import java.util.zip.ZipEntry;
@@ -42,7 +36,7 @@ public final class ClassArchive {
           "--enable-native-access=ALL-UNNAMED",
           "--sun-misc-unsafe-memory-access=allow",
           "-Dorg.apache.avro.SERIALIZABLE_PACKAGES=dev.retstack",
-          "-Dretstack.root=" + dev.retstack.cli.house.Repository.root());
+          "-Dretstack.root=" + Repository.root());
 
   private static List<String> made;
 
@@ -130,7 +124,11 @@ public final class ClassArchive {
     Path log = folder.resolve("training.log");
     List<String> training = new ArrayList<>(command);
     training.addAll(1, List.of("-XX:ArchiveClassesAtExit=" + unfinished, "-Xmx512m"));
-    training.addAll(List.of(ClassArchive.class.getName(), folder.resolve("data").toString()));
+    training.addAll(
+        List.of(
+            ArchiveTraining.class.getName(),
+            Repository.root().resolve("schemas/golden/v1/trace.avro").toString(),
+            folder.resolve("data").toString()));
     Process process =
         new ProcessBuilder(training).redirectErrorStream(true).redirectOutput(log.toFile()).start();
     try {
@@ -143,42 +141,6 @@ public final class ClassArchive {
       Thread.currentThread().interrupt();
     } finally {
       process.destroyForcibly();
-    }
-  }
-
-  /** What children do: a broker, a member, a fleet and a report, in one process. */
-  public static void main(String[] arguments) throws Exception {
-    Path data = Path.of(arguments[0]);
-    try (EmbeddedBroker broker = EmbeddedBroker.start(data, 0)) {
-      String kafka = broker.bootstrap();
-      try (Pipeline member = PipelineService.start(PipelineConfig.of(KafkaSettings.of(kafka)))) {
-        List<String> images = List.of("--image", "zoo-x86_64-fentry", "--", "fib", "5");
-        run("emulate", List.of("--bootstrap", kafka), images);
-        run("record", List.of("-o", data.resolve("t.avro").toString()), images);
-        run("report", List.of(data.resolve("t.avro").toString()), List.of());
-        var _ = member.awaitCoresEnded(1).toCompletableFuture().get(1, TimeUnit.MINUTES);
-        run("report", List.of("--live", "--bootstrap", kafka), List.of());
-      }
-    }
-    try (Stream<Path> files = Files.walk(data)) {
-      files.sorted((a, b) -> b.compareTo(a)).forEach(ClassArchive::delete);
-    }
-    System.exit(0);
-  }
-
-  private static void run(String verb, List<String> options, List<String> more) {
-    String[] words =
-        Stream.of(List.of(verb), options, more).flatMap(List::stream).toArray(String[]::new);
-    Ran ran = Ran.retstack(words);
-    System.out.println(
-        Stream.of(words).collect(Collectors.joining(" ")) + ": " + ran.code() + " " + ran.err());
-  }
-
-  private static void delete(Path file) {
-    try {
-      Files.delete(file);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
     }
   }
 }

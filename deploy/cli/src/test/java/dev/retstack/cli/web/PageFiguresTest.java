@@ -4,22 +4,22 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.retstack.cli.Applied;
+import dev.retstack.cli.ClassArchive;
 import dev.retstack.cli.Ran;
 import dev.retstack.cli.broker.EmbeddedBroker;
-import dev.retstack.graph.input.LateSymbols;
+import dev.retstack.cli.house.Repository;
 import dev.retstack.service.Pipeline;
 import dev.retstack.service.PipelineConfig;
 import dev.retstack.service.PipelineService;
-import dev.retstack.service.http.HttpSettings;
 import dev.retstack.service.kafka.KafkaSettings;
-import dev.retstack.service.viewer.TraceServer;
+import java.io.BufferedReader;
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -54,6 +54,10 @@ class PageFiguresTest {
   private static final int STEPS = Integer.getInteger("retstack.figures.steps", 1);
   private static final int VIEWERS = Integer.getInteger("retstack.figures.viewers", 2);
   private static final int WATCH_MS = Integer.getInteger("retstack.figures.watch", 1000);
+
+  /** From here on the launcher takes the better compiler. */
+  private static final long BIG_BYTES = 16 << 20;
+
   private static final String IMAGE = "zoo-x86_64-fentry";
 
   /** How often a page that follows asks, as in timeline.js. */
@@ -82,13 +86,28 @@ class PageFiguresTest {
     Path file = dir.resolve("eight.avro");
     Ran.well(
         "record", "-o", file.toString(), "--image", IMAGE, "--cores", "8", "--", "w200", ROUNDS);
-    try (TraceServer server = TraceServer.start(file, LateSymbols.NONE, HttpSettings.LOCAL)) {
-      browser.turnTo(server.uri());
+    Process view = view(file);
+    try (BufferedReader out = view.inputReader()) {
+      browser.turnTo(URI.create(out.readLine()));
       measure("a trace, one core", "/?page=timeline&core=" + IMAGE + "-0");
       measure("a trace, eight cores", "/?page=timeline");
-      flame("all of a trace", "/?page=flame");
-      flame("one core of it", "/?page=flame&core=" + IMAGE + "-0");
+      flame("all of a trace", "/?page=flame", view.toHandle());
+      flame("one core of it", "/?page=flame&core=" + IMAGE + "-0", view.toHandle());
+    } finally {
+      view.destroy();
     }
+  }
+
+  /** As the launcher starts it: a server that has answered nothing yet. */
+  private static Process view(Path file) throws IOException {
+    List<String> command = ClassArchive.java();
+    if (Files.size(file) > BIG_BYTES) {
+      Path flags = Repository.root().resolve("deploy/long-runs.args");
+      command.addAll(
+          List.of("-XX:-UseSerialGC", "-XX:+UseG1GC", "-XX:TieredStopAtLevel=4", "@" + flags));
+    }
+    command.addAll(List.of("dev.retstack.cli.Main", "view", file.toString(), "--no-browser"));
+    return new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
   }
 
   @Test
@@ -201,10 +220,11 @@ class PageFiguresTest {
   }
 
   /** Tells how long it takes until the icicle is drawn, and what the server does for it. */
-  private void flame(String what, String address) throws InterruptedException {
+  private void flame(String what, String address, ProcessHandle server) {
     long start = System.nanoTime();
     double processors =
         processors(
+            server,
             () -> {
               browser.go(address);
               browser.until(
@@ -236,7 +256,9 @@ class PageFiguresTest {
 
   /** CPU time while so many pages follow a core, and while none does; those who ask count too. */
   private static void viewers(URI server) throws InterruptedException {
-    double alone = processors(() -> LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(WATCH_MS)));
+    ProcessHandle self = ProcessHandle.current();
+    double alone =
+        processors(self, () -> LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(WATCH_MS)));
     AtomicInteger answers = new AtomicInteger();
     double watched;
     List<ScheduledFuture<?>> viewers = new ArrayList<>();
@@ -252,7 +274,8 @@ class PageFiguresTest {
                 TimeUnit.MILLISECONDS);
         viewers.add(one);
       }
-      watched = processors(() -> LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(WATCH_MS)));
+      watched =
+          processors(self, () -> LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(WATCH_MS)));
       assertThat(viewers).as("viewers whose questions were answered").noneMatch(Future::isDone);
       clock.shutdownNow();
     }
@@ -269,12 +292,11 @@ class PageFiguresTest {
     answers.incrementAndGet();
   }
 
-  private static double processors(Runnable does) {
-    var system =
-        (com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
-    long cpu = system.getProcessCpuTime();
+  private static double processors(ProcessHandle of, Runnable does) {
+    Duration cpu = of.info().totalCpuDuration().orElseThrow();
     long start = System.nanoTime();
     does.run();
-    return (system.getProcessCpuTime() - cpu) / (double) (System.nanoTime() - start);
+    Duration used = of.info().totalCpuDuration().orElseThrow().minus(cpu);
+    return used.toNanos() / (double) (System.nanoTime() - start);
   }
 }

@@ -19,6 +19,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.pekko.http.javadsl.model.ContentType;
 import org.apache.pekko.http.javadsl.model.ContentTypes;
 import org.apache.pekko.http.javadsl.model.HttpCharsets;
@@ -41,6 +43,12 @@ public final class PageRoutes {
 
   /** Stands in the index for the version. */
   private static final String VERSION = "VERSION";
+
+  /** Stands in the index for the links that fetch all modules at once, not import after import. */
+  private static final String MODULES = "MODULES";
+
+  /** The one module that a page imports when it is shown: it brings a library along. */
+  private static final String LATE_MODULE = "curves.js";
 
   /** Files of this folder that are served, without the index. */
   static final List<String> FILES =
@@ -89,7 +97,22 @@ public final class PageRoutes {
     byte[] template = read(INDEX);
     hash.update(template);
     version = HexFormat.of().formatHex(hash.digest(), 0, 8);
-    index = new String(template, UTF_8).replace(VERSION, version).getBytes(UTF_8);
+    index =
+        new String(template, UTF_8)
+            .replace(MODULES, preloads())
+            .replace(VERSION, version)
+            .getBytes(UTF_8);
+  }
+
+  /** Modules that every page needs before it can be shown. */
+  static Stream<String> modules() {
+    return FILES.stream().filter(name -> name.endsWith(".js") && !name.equals(LATE_MODULE));
+  }
+
+  private static String preloads() {
+    return modules()
+        .map(name -> "<link rel=\"modulepreload\" href=\"/web/VERSION/" + name + "\">")
+        .collect(Collectors.joining("\n"));
   }
 
   /** The hash of all files. */

@@ -1,6 +1,5 @@
 // Cores, members and partitions of a job, looked at again while the page is open.
 import { ask, askCores } from "./api.js";
-import { curves } from "./curves.js";
 import { choice, field, h, name, notice } from "./dom.js";
 import { cut, finder, number } from "./format.js";
 import { DataTable, seen } from "./table.js";
@@ -62,7 +61,7 @@ export default {
     });
     const facts = h("div", { class: "facts" });
     const members = h("div", { class: "facts" });
-    const past = isJob ? curves(signal) : null;
+    const past = isJob ? (await import("./curves.js")).curves(signal) : null;
     let untold = [];
     let match = finder(app.state.search);
     let only = Object.hasOwn(ONLY, app.state.only ?? "") ? app.state.only ?? "" : "";

@@ -8,7 +8,12 @@ import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
 import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -56,6 +61,23 @@ class PageRoutesTest {
       }
     }
     assertThat(imports).isGreaterThan(20);
+  }
+
+  /** Else a browser learns of a module only once it has read the one that imports it. */
+  @Test
+  void theIndexNamesAllModulesThatTheFirstPictureNeeds() throws Exception {
+    Set<String> needed = new TreeSet<>();
+    Deque<String> open = new ArrayDeque<>(List.of("app.js"));
+    while (!open.isEmpty()) {
+      String name = open.pop();
+      if (needed.add(name)) {
+        IMPORTED
+            .matcher(read(name))
+            .results()
+            .forEach(found -> open.push(found.group(1).substring(2)));
+      }
+    }
+    assertThat(PageRoutes.modules()).containsExactlyInAnyOrderElementsOf(needed);
   }
 
   @Test
