@@ -140,8 +140,13 @@ public final class BlockClock implements Hook.Block, Pacer, BlockSplitter.Passag
   }
 
   @Override
-  public long began() {
+  public long began() { // of both interfaces
     return previous;
+  }
+
+  @Override
+  public int length() {
+    return lastCount;
   }
 
   @Override
