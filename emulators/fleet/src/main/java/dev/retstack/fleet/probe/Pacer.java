@@ -65,7 +65,7 @@ public interface Pacer extends AutoCloseable {
   /** The block before which it stopped. */
   long stopAddress();
 
-  /** Where the block of the program began that ran last. */
+  /** Where the block of the program began that ran last; -1: the last one was the tracer's. */
   long began();
 
   /** Instructions of that block. */

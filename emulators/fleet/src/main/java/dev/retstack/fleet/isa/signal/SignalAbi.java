@@ -188,14 +188,14 @@ public record SignalAbi(
   /**
    * Where an exception happened whose place the engine loses.
    *
-   * @param began where the block began in which it happened
+   * @param began where the block began in which it happened; -1: not known
    * @param length its instructions
    * @param code reads code, in hex
    * @return empty where several instructions of the block may have raised it
    */
   public OptionalLong placeOf(int number, long began, int length, LongFunction<String> code) {
     Pattern raises = lost.get(number);
-    if (raises == null || length == 0) {
+    if (raises == null || began == -1) {
       return OptionalLong.empty();
     }
     if (raises.pattern().isEmpty()) {
