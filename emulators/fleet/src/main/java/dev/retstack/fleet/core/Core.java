@@ -165,7 +165,16 @@ public final class Core implements AutoCloseable {
             engine, name -> name.equals(BringUp.ENTRY) ? OptionalLong.of(pc) : image.address(name));
     engine.hook_add_tlb_fill(tlb);
     pacer.hook();
-    new Traps(engine, isa, memory, process, faults, this::stopWith, this::stopBehind, this::stopFor)
+    new Traps(
+            engine,
+            isa,
+            memory,
+            process,
+            faults,
+            pacer,
+            this::stopWith,
+            this::stopBehind,
+            this::stopFor)
         .hook();
     engine.reg_write(isa.registers().sp(), firstStackPointer);
     if (!isa.pushesReturnAddress() && !isa.syscalls().linkIsExitHandler()) {
@@ -498,7 +507,12 @@ public final class Core implements AutoCloseable {
     raised = null;
     signals.forget(exceptionRaised);
     exceptionRaised = -1;
-    OptionalLong next = signals.fault(info, raisedAt, instructions());
+    String before = memory.instructionHex(raisedAt - Integer.BYTES);
+    long from = isa.syscalls().signals().branchOf(raisedAt, before);
+    if (from < raisedAt) {
+      leaveDelaySlot();
+    }
+    OptionalLong next = signals.fault(info, from, instructions());
     if (next.isEmpty()) {
       return end(Traps.ending(process.end().orElseThrow()));
     }
@@ -536,10 +550,7 @@ public final class Core implements AutoCloseable {
     }
     faults.forget();
     tlb.forgetRefused();
-    raisedAt = abi.branchOf(abi.place(at, code), memory.instructionHex(at - Integer.BYTES));
-    if (raisedAt < at) {
-      leaveDelaySlot();
-    }
+    raisedAt = abi.place(at, code);
     return handle();
   }
 

@@ -6,12 +6,14 @@ import dev.retstack.fleet.isa.signal.SignalAbi;
 import dev.retstack.fleet.linux.LinuxEnd;
 import dev.retstack.fleet.linux.LinuxProcess;
 import dev.retstack.fleet.memory.GuestMemory;
+import dev.retstack.fleet.probe.Pacer;
 import dev.retstack.fleet.signal.SignalInfo;
 import dev.retstack.schema.CoreEnd;
 import dev.retstack.schema.record.EndDetail;
 import dev.retstack.unicorn.Unicorn;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.function.Consumer;
 
 /**
@@ -23,6 +25,7 @@ final class Traps {
   private final GuestMemory memory;
   private final LinuxProcess process;
   private final GuestFaults faults;
+  private final Pacer pacer;
   private final Consumer<CoreEnding> stop;
   private final Runnable stopBehind;
   private final Handled handled;
@@ -47,6 +50,7 @@ final class Traps {
       GuestMemory memory,
       LinuxProcess process,
       GuestFaults faults,
+      Pacer pacer,
       Consumer<CoreEnding> stop,
       Runnable stopBehind,
       Handled handled) {
@@ -56,6 +60,7 @@ final class Traps {
     this.memory = memory;
     this.process = process;
     this.faults = faults;
+    this.pacer = pacer;
     this.stop = stop;
     this.stopBehind = stopBehind;
   }
@@ -75,19 +80,44 @@ final class Traps {
       systemCall();
       return;
     }
-    long pc = engine.reg_read(isa.registers().pc());
-    long at = isLate(pc) ? pc - Integer.BYTES : pc;
-    String code = memory.instructionHex(at);
-    Optional<SignalAbi.Fault> fault = abi.signals().of(number, code);
-    if (fault.isPresent()) {
-      SignalInfo info =
-          process.signals().layout().fault(fault.get().signal(), fault.get().code(), at);
-      if (handled.by(number, info, abi.signals().place(at, code) + fault.get().behind())) {
-        return;
-      }
+    OptionalLong place = place(number);
+    if (place.isPresent() && isHandled(number, place.getAsLong())) {
+      return;
     }
+    long pc =
+        abi.signals().losesPlaces()
+            ? place.orElse(pacer.began())
+            : engine.reg_read(isa.registers().pc());
     stop.accept(
         CoreEnding.faulted(isa.stops().exception(number) + EndDetail.byPc(faults.symbol(pc))));
+  }
+
+  private boolean isHandled(int number, long at) {
+    SignalAbi abi = isa.syscalls().signals();
+    String code = memory.instructionHex(at);
+    Optional<SignalAbi.Fault> fault = abi.of(number, code);
+    if (fault.isEmpty()) {
+      return false;
+    }
+    int reason = fault.get().code();
+    long address = abi.branchOf(at, memory.instructionHex(at - Integer.BYTES));
+    SignalInfo info =
+        process
+            .signals()
+            .layout()
+            .fault(fault.get().signal(), reason, reason == SignalAbi.KERNEL ? 0 : address);
+    return handled.by(number, info, abi.place(at, code) + fault.get().behind());
+  }
+
+  /** Where an exception happened; empty where the engine has lost the place. */
+  private OptionalLong place(int number) {
+    SignalAbi abi = isa.syscalls().signals();
+    if (!abi.losesPlaces()) {
+      long pc = engine.reg_read(isa.registers().pc());
+      return OptionalLong.of(isLate(pc) ? pc - Integer.BYTES : pc);
+    }
+    long began = pacer.began();
+    return abi.placeOf(number, began, pacer.length(), memory::instructionHex);
   }
 
   private boolean isLate(long pc) {

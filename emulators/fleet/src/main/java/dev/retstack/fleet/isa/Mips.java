@@ -142,6 +142,10 @@ final class Mips {
   private static final String BRANCHES_LITTLE =
       "[048c][89]....0[0-3]|.....[0-3]0[4-7]|......0[89a-f]|......1|......5|....[01].45";
 
+  // tge to tne; REGIMM: tgei to tnei
+  private static final String TRAPS = "0[0-3]....[37bf][0-46]|0[4-7][02468ace][8-ce]";
+  private static final String TRAPS_LITTLE = "[37bf][0-46]....0[0-3]|....[02468ace][8-ce]0[4-7]";
+
   /** {@code struct stat64} of o32, {@code struct stat} of n64. */
   private static final StatLayout STAT =
       new StatLayout(104, eight(16), four(24), four(28), eight(56), four(88), eight(96));
@@ -239,8 +243,9 @@ final class Mips {
    * {@code struct rt_sigframe} of o32: {@code rs_ass} and {@code rs_pad}, siginfo at 24, ucontext
    * at 152. In {@code struct sigcontext} each register has 64 bits. With 32-bit registers for
    * floating point a double is in a pair of them, and has the place of the even one. Source: the
-   * kernel's {@code asm/sigcontext.h} and {@code asm/ucontext.h} of MIPS. Faults of memory only:
-   * the engine overwrites the program counter before it tells of other exceptions.
+   * kernel's {@code asm/sigcontext.h} and {@code asm/ucontext.h} of MIPS, and {@code do_trap_or_bp}
+   * and {@code do_ri} of its {@code traps.c}. The engine overwrites the program counter before it
+   * tells of an exception.
    */
   private static SignalAbi signals(ByteOrder order) {
     boolean big = order == ByteOrder.BIG_ENDIAN;
@@ -255,6 +260,23 @@ final class Mips {
         .registers(300 - low, 4, 16, everySecond(UC_MIPS_REG_F1))
         .word(564, 4, 1) // sc_used_math
         .branches(big ? BRANCHES : BRANCHES_LITTLE)
+        .faults(
+            Map.of(
+                18, new SignalAbi.Fault(SignalAbi.SIGTRAP, SignalAbi.TRAP_BRKPT),
+                20, new SignalAbi.Fault(SignalAbi.SIGILL, SignalAbi.KERNEL),
+                22, new SignalAbi.Fault(SignalAbi.SIGTRAP, SignalAbi.KERNEL)))
+        .lost(18, big ? "0[0-3]....[048c]d" : "[048c]d....0[0-3]") // break
+        .lost(20, "")
+        .lost(22, big ? TRAPS : TRAPS_LITTLE)
+        // break and traps with the codes 7 and 6
+        .coded(
+            big ? "0007000d|000001cd|0[0-3]..01f[0-46]" : "0d000700|cd010000|f[0-46]01..0[0-3]",
+            SignalAbi.SIGFPE,
+            SignalAbi.FPE_INTDIV)
+        .coded(
+            big ? "0006000d|0000018d|0[0-3]..01b[0-46]" : "0d000600|8d010000|b[0-46]01..0[0-3]",
+            SignalAbi.SIGFPE,
+            SignalAbi.FPE_INTOVF)
         .hidden()
         .build();
   }

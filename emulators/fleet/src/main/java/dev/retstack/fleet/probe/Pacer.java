@@ -65,6 +65,12 @@ public interface Pacer extends AutoCloseable {
   /** The block before which it stopped. */
   long stopAddress();
 
+  /** Where the block of the program began that ran last; -1: the last one was the tracer's. */
+  long began();
+
+  /** Instructions of that block. */
+  int length();
+
   /**
    * Forgets what is known of blocks: other sites in them count from here on. Nothing to do where
    * the probe is the hook itself, which was told.

@@ -68,7 +68,8 @@ final class Executions {
 
   /**
    * Runs the program. The signals of the C library's profiler, which -pg brings, would come at any
-   * time: they are blocked.
+   * time: they are blocked. A shell that starts this in the background ignores SIGINT, and programs
+   * inherit that: busybox's sh then sets one handler less. So no signal is ignored.
    *
    * @param qemu the emulator with its options
    * @param arguments the name of the program first
@@ -78,7 +79,8 @@ final class Executions {
       throws IOException, InterruptedException {
     Path folder = plugin.getParent();
     Path counts = folder.resolve("counts");
-    List<String> command = new ArrayList<>(List.of("env", "--block-signal=PROF"));
+    List<String> command =
+        new ArrayList<>(List.of("env", "--default-signal", "--block-signal=PROF"));
     command.addAll(qemu);
     String options = "%s,places=%s,out=%s".formatted(plugin, places(folder), counts);
     Collections.addAll(command, "-plugin", options, "-0", arguments.getFirst());

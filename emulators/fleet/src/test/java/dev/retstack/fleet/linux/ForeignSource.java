@@ -127,7 +127,8 @@ enum ForeignSource {
       List.of("gunzip", "-c", "text.gz"),
       List.of("bzip2", "-k", "text"),
       List.of("bunzip2", "-c", "text.bz2"),
-      List.of("unxz", "-c", "text"));
+      List.of("unxz", "-c", "text"),
+      List.of("sh", "script.sh", "word"));
 
   /** A word that names files, and the option that it begins with, or @: what is in the file. */
   private static final Pattern FILES = Pattern.compile("(-I|-include|@|(?!-))(.+)");

@@ -63,7 +63,7 @@ class ForeignSourcesTest {
       text.append("line ").append(i).append(" of ").append(i * 7919L % 1009).append(" words\n");
     }
     Files.writeString(into.resolve("text"), text);
-    for (String name : List.of("script.lua", "script.sql", "data.json")) {
+    for (String name : List.of("script.lua", "script.sql", "script.sh", "data.json")) {
       try (var in =
           ForeignSourcesTest.class.getResourceAsStream("/dev/retstack/fleet/foreign/" + name)) {
         Files.copy(in, into.resolve(name));

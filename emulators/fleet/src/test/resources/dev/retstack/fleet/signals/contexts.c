@@ -14,11 +14,13 @@
 #define ILLEGAL "ud2"
 #define TRAP "int3"
 #define ASKS "mov $7, %%eax\n mov %%eax, %0"
+#define DIVIDES  // by zero: an exception
 #define LENGTH 2
 #elif defined __i386__
 #define PC(u) (u)->uc_mcontext.gregs[REG_EIP]
 #define ILLEGAL "ud2"
 #define TRAP "int3"
+#define DIVIDES
 #define LENGTH 2
 #elif defined __aarch64__
 #define PC(u) (u)->uc_mcontext.pc
@@ -49,7 +51,10 @@
 #define LENGTH 0
 #elif defined __mips__
 #define PC(u) (u)->uc_mcontext.pc
-#define LENGTH 0 // the engine loses the place of such instructions: their signals are sent
+#define ILLEGAL ".word 0x0000003f"
+#define TRAP "break"
+#define DIVIDES
+#define LENGTH 4
 #elif defined __m68k__
 #define PC(u) (u)->uc_mcontext.gregs[16]
 #define ILLEGAL ".short 0x4afc"
@@ -65,11 +70,7 @@
 #define TRAP "trap"
 #define LENGTH 4
 #endif
-#ifdef __mips__
-#define FAIL(code, signal) raise(signal)
-#else
-#define FAIL(code, signal) asm volatile(code ::: "memory")
-#endif
+#define FAIL(code) asm volatile(code ::: "memory")
 #ifdef __thumb__
 #define THUMB 1ul
 #else
@@ -79,7 +80,7 @@
 #define BEHIND 0
 #endif
 
-static volatile int skipped, traps, masked, divided, entered;
+static volatile int skipped, traps, masked, divided, reasons, entered;
 static sigjmp_buf back;
 
 APART void work(void) { entered++; }
@@ -128,6 +129,7 @@ APART void redirects(int signal, siginfo_t *info, void *context) {
 APART void jumps(int signal, siginfo_t *info, void *context) {
   divided++;
   if (info->si_code <= 0) printf("si_code\n");
+  if (signal == SIGFPE) reasons = reasons * 10 + info->si_code;
   siglongjmp(back, 1);
 }
 
@@ -150,20 +152,20 @@ APART void install(int signal, void (*handler)(int, siginfo_t *, void *), int fl
 
 APART void illegal(void) {
   for (int i = 0; i < 5; i++) {
-    FAIL(ILLEGAL, SIGILL);
+    FAIL(ILLEGAL);
     work();
   }
 }
 
 APART void trap(void) {
   for (int i = 0; i < 5; i++) {
-    FAIL(TRAP, SIGTRAP);
+    FAIL(TRAP);
     work();
   }
 }
 
 APART int divide(volatile int *by) {
-#if defined __x86_64__ || defined __i386__
+#ifdef DIVIDES
   return 10 / *by;
 #else
   if (*by == 0) raise(SIGFPE);
@@ -192,14 +194,20 @@ int main(int argc, char **argv) {
   for (int i = 0; i < 3; i++)
     if (sigsetjmp(back, 1) == 0) nowhere();
   install(SIGFPE, jumps, 0);
-#if defined __x86_64__ || defined __i386__
+#ifdef DIVIDES
   volatile int zero = 0;
   for (int i = 0; i < 3; i++)
     if (sigsetjmp(back, 1) == 0) divide(&zero);
 #else
   divided += 3;
 #endif
-  printf("divided %d\n", divided);
+#ifdef __mips__
+  if (sigsetjmp(back, 1) == 0)  // in a delay slot
+    asm volatile(".set noreorder\n b 1f\n teq $0, $0, 6\n1:\n .set reorder");
+  if (sigsetjmp(back, 1) == 0) asm volatile("break 7");
+  if (sigsetjmp(back, 1) == 0) asm volatile("break 6");
+#endif
+  printf("divided %d %d\n", divided, reasons);
   printf("entered %d\n", entered);
   skipped = 0;
   install(SIGSEGV, again, 0);

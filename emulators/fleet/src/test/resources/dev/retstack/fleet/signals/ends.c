@@ -9,6 +9,9 @@
 
 __attribute__((noinline)) void repairsNothing(int signal) {}
 __attribute__((noinline)) void faultsToo(int signal) { *(volatile int *)8 = 1; }
+#ifdef __mips__
+__attribute__((noinline)) void trapsTwice(int by) { asm volatile("teq %0, $0, 7\n teq %0, $0, 7" ::"r"(by)); }
+#endif
 static char alternate[16384];
 
 static void install(int signal, void (*handler)(int), int flags) {
@@ -43,6 +46,9 @@ int main(int argc, char **argv) {
       pause();
       break;
     case 11: abort();
+#ifdef __mips__
+    case 12: install(SIGFPE, repairsNothing, 0); trapsTwice(0); break;
+#endif
   }
   return 0;
 }

@@ -1,12 +1,16 @@
 package dev.retstack.fleet.isa.signal;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.Set;
+import java.util.function.LongFunction;
 import java.util.regex.Pattern;
+import java.util.stream.LongStream;
 
 /**
  * How Linux calls a signal handler of an ISA, as data: {@code struct rt_sigframe} and what is in
@@ -42,6 +46,8 @@ import java.util.regex.Pattern;
  *     their values are beside the frame
  * @param branches code of instructions whose delay slot runs before they jump, in hex; what fails
  *     in one is found at its branch
+ * @param lost by the number of an exception whose place the engine loses: code of the instructions
+ *     of four bytes that raise it, in hex. Where it is empty, they end their block
  * @param late first bytes, in hex, of instructions of four bytes that cannot be done, behind which
  *     the engine stands then
  */
@@ -70,6 +76,7 @@ public record SignalAbi(
     long faultBytes,
     boolean hasHidden,
     Optional<Pattern> branches,
+    Map<Integer, Pattern> lost,
     List<String> late) {
 
   /**
@@ -125,6 +132,7 @@ public record SignalAbi(
   public static final int TRAP_BRKPT = 1;
   public static final int BUS_ADRALN = 1;
   public static final int FPE_INTDIV = 1;
+  public static final int FPE_INTOVF = 2;
   public static final int FPE_FLTINV = 7;
   public static final int SEGV_MAPERR = 1;
   public static final int SEGV_ACCERR = 2;
@@ -140,6 +148,7 @@ public record SignalAbi(
     faults = Map.copyOf(faults);
     remembered = Set.copyOf(remembered);
     coded = List.copyOf(coded);
+    lost = Map.copyOf(lost);
     late = List.copyOf(late);
   }
 
@@ -169,6 +178,35 @@ public record SignalAbi(
         .filter(c -> c.code.matcher(code).lookingAt())
         .map(Coded::fault)
         .findFirst();
+  }
+
+  /** True where the engine does not stand where an exception happened. */
+  public boolean losesPlaces() {
+    return !lost.isEmpty();
+  }
+
+  /**
+   * Where an exception happened whose place the engine loses.
+   *
+   * @param began where the block began in which it happened; -1: not known
+   * @param length its instructions
+   * @param code reads code, in hex
+   * @return empty where several instructions of the block may have raised it
+   */
+  public OptionalLong placeOf(int number, long began, int length, LongFunction<String> code) {
+    Pattern raises = lost.get(number);
+    if (raises == null || began == -1) {
+      return OptionalLong.empty();
+    }
+    if (raises.pattern().isEmpty()) {
+      return OptionalLong.of(began + (length - 1L) * Integer.BYTES);
+    }
+    long[] found =
+        LongStream.range(0, length)
+            .map(i -> began + i * Integer.BYTES)
+            .filter(at -> raises.matcher(code.apply(at)).lookingAt())
+            .toArray();
+    return found.length == 1 ? OptionalLong.of(found[0]) : OptionalLong.empty();
   }
 
   /**
@@ -233,6 +271,7 @@ public record SignalAbi(
     private long faultBytes = 1;
     private boolean hasHidden;
     private Optional<Pattern> branches = Optional.empty();
+    private final Map<Integer, Pattern> lost = new HashMap<>();
     private List<String> late = List.of();
 
     /** A frame with the places of its parts. */
@@ -349,6 +388,12 @@ public record SignalAbi(
       return this;
     }
 
+    /** The engine loses the place of an exception, which such instructions of four bytes raise. */
+    public Layout lost(int exception, String codes) {
+      lost.put(exception, Pattern.compile(codes));
+      return this;
+    }
+
     public Layout late(String... codes) {
       late = List.of(codes);
       return this;
@@ -389,6 +434,7 @@ public record SignalAbi(
           faultBytes,
           hasHidden,
           branches,
+          lost,
           late);
     }
   }

@@ -46,9 +46,13 @@ public final class BlockClock implements Hook.Block, Pacer, BlockSplitter.Passag
   private long previous;
   private long stopAddress;
   private int stopSize;
+  private int stopCount;
 
-  /** True where the core stopped to have the block split. */
-  private boolean splitting;
+  /**
+   * True where the core stopped before a block that is new, as it does for the probe in C: a start
+   * there may be seen. MIPS forgets that MIPS16 was on.
+   */
+  private boolean meeting;
 
   /** True where the core stopped to go on at another address. */
   private boolean moving;
@@ -107,13 +111,22 @@ public final class BlockClock implements Hook.Block, Pacer, BlockSplitter.Passag
 
   @Override
   public boolean goOn() {
-    boolean goesOn = splitting || moving;
-    if (splitting) {
-      splitter.split(stopAddress, stopSize);
+    boolean goesOn = meeting || moving;
+    if (meeting) {
+      meet();
     }
-    splitting = false;
+    meeting = false;
     moving = false;
     return goesOn;
+  }
+
+  private void meet() {
+    points.meet(stopAddress, memory);
+    if (splitter.mustSplit(stopAddress, stopSize)) {
+      splitter.split(stopAddress, stopSize);
+    } else {
+      blocks.put(stopAddress, (long) stopSize << 32 | stopCount);
+    }
   }
 
   @Override
@@ -127,8 +140,13 @@ public final class BlockClock implements Hook.Block, Pacer, BlockSplitter.Passag
   }
 
   @Override
-  public long began() {
+  public long began() { // of both interfaces
     return previous;
+  }
+
+  @Override
+  public int length() {
+    return lastCount;
   }
 
   @Override
@@ -170,23 +188,21 @@ public final class BlockClock implements Hook.Block, Pacer, BlockSplitter.Passag
       resumed.run();
       return;
     }
+    boolean mayStop = !stopsAtJumps || address != lastEnd;
+    if (isNew(address, size) && mayStop && size > 0) {
+      meeting = true;
+      stopCount = engine.ctl_request_cache(address);
+      stopBefore(address, size, Stop.NONE);
+      return;
+    }
     if (left) { // the rest of a block that was left at a site: it was counted there already
       left = false;
       instructions.advance(-Math.min(count(address, size), lastCount));
     }
-    boolean mayStop = !stopsAtJumps || address != lastEnd;
     lastEnd = address + size;
     if (instructions.now() >= deadline && mayStop && mayStopAt(address)) {
       stopBefore(address, size, Stop.DEADLINE);
       return;
-    }
-    if (isNew(address, size)) {
-      points.meet(address, memory);
-      if (splitter.mustSplit(address, size)) {
-        splitting = true;
-        stopBefore(address, size, Stop.NONE);
-        return;
-      }
     }
     switch (probe.onBlock(address, size)) {
       case PROGRAM -> program(address, size);
@@ -243,10 +259,7 @@ public final class BlockClock implements Hook.Block, Pacer, BlockSplitter.Passag
   }
 
   private int count(long address, int size) {
-    if (isNew(address, size)) {
-      blocks.put(address, (long) size << 32 | engine.ctl_request_cache(address));
-    }
-    return (int) blocks.get(address);
+    return isNew(address, size) ? engine.ctl_request_cache(address) : (int) blocks.get(address);
   }
 
   private boolean isNew(long address, int size) {

@@ -3,6 +3,7 @@ package dev.retstack.fleet.probe.nativec;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.isa.Registers;
@@ -204,6 +205,12 @@ final class NativeCore {
     return known
         ? struct.get(JAVA_LONG, layout.at("core.unlisted") + layout.at("block.address"))
         : -1;
+  }
+
+  /** Instructions of that block. */
+  int lastCount() {
+    layout.keepLastBlock(struct);
+    return struct.get(JAVA_SHORT, layout.at("core.unlisted") + layout.at("block.count")) & 0xffff;
   }
 
   /** The virtual time of a core whose probe is in C. */

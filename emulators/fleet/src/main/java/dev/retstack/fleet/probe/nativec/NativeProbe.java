@@ -257,8 +257,13 @@ final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
   }
 
   @Override
-  public long began() {
+  public long began() { // of both interfaces
     return core.lastBlock();
+  }
+
+  @Override
+  public int length() {
+    return core.lastCount();
   }
 
   @Override
