@@ -40,37 +40,34 @@ describe() {
   esac
 }
 
-# Whether a static program can be made: for -m32 gcc is there without headers, libc.a and libgcc.a of that size.
+# Whether the compiler has what a static program needs: for -m32 gcc is there without headers, libc.a and libgcc.a of
+# that size. To link a program would cost as much as to build one.
 has_library() {
-  printf '#include <stdio.h>\nint main(void) { return puts("") < 0; }\n' |
-    "$target-gcc" "${flags[@]}" -static -no-pie -x c - -o /dev/null 2> /dev/null
+  [[ $("$target-gcc" "${flags[@]}" -print-file-name=libc.a) == /* ]] &&
+    [[ -e $("$target-gcc" "${flags[@]}" -print-libgcc-file-name) ]] &&
+    "$target-gcc" "${FLAGS[@]}" "${flags[@]}" -E -include stdio.h -x c /dev/null -o /dev/null 2> /dev/null
 }
 
-# compile OBJECT SOURCE OPTION...
-compile() { "$target-gcc" "${FLAGS[@]}" "${flags[@]}" "${@:3}" -c "$2" -o "$1"; }
-
-# link PROGRAM OBJECT...
-link() { "$target-gcc" "${flags[@]}" -static -no-pie "${@:2}" -lm -o "$1"; }
+# compile FILE OPTION...
+compile() { "$target-gcc" "${FLAGS[@]}" "${flags[@]}" "${@:2}" -o "$1"; }
 
 # counted DIR: the programs of the ISA that was described, each with its own count
 counted() {
-  compile "$1/counting-$isa.o" counting.c
+  compile "$1/counting-$isa.o" -c counting.c
   for program in "${PROGRAMS[@]}"; do
     local file=$1/$program-$isa-counted
-    compile "$file.o" "$program.c" -finstrument-functions
-    link "$file" "$file.o" "$1/counting-$isa.o"
+    compile "$file" -static -no-pie -finstrument-functions "$program.c" "$1/counting-$isa.o" -lm
     "$target-nm" "$file" > "$file.functions"
-    rm "$file.o"
   done
   rm "$1/counting-$isa.o"
 }
 
-# instrumented DIR VARIANT
+# instrumented DIR VARIANT; crt1.o, where -pg would take gcrt1.o
 instrumented() {
   for program in "${PROGRAMS[@]}"; do
     local file=$1/$program-$2
-    compile "$file.o" "$program.c" "${instrument[@]}"
-    link "$file" "$file.o"
+    compile "$file.o" "${instrument[@]}" -c "$program.c"
+    compile "$file" -static -no-pie "$file.o" -lm
     rm "$file.o"
   done
 }

@@ -304,7 +304,7 @@ class DynamicProgramsTest {
     private void take(LoadedImage image, RecordBatch batch) {
       for (int i = 0; i < batch.size(); i++) {
         long pc = batch.selfPc[i];
-        records.add("%d %d %x %x".formatted(batch.kind[i], batch.time[i], pc, batch.fromPc[i]));
+        records.add(HostedRun.text(batch, i));
         if (batch.kind[i] == RecordBatch.ENTRY) {
           String name =
               mapped.stream()

@@ -90,6 +90,19 @@ record HostedRun(
     return new Ended(results.getFirst(), out, err);
   }
 
+  /** A record as text. A format string would take longer than to emulate what it tells of. */
+  static String text(RecordBatch batch, int i) {
+    return String.join(
+        " ",
+        Integer.toString(batch.kind[i]),
+        Long.toString(batch.time[i]),
+        Integer.toString(batch.depth[i]),
+        Long.toHexString(batch.selfPc[i]),
+        Long.toHexString(batch.fromPc[i]),
+        Long.toHexString(batch.retP[i]),
+        Long.toHexString(batch.fp[i]));
+  }
+
   /** The last program: most run several times, and to find call sites takes longer than a run. */
   private static LoadedImage load(Path program) throws IOException {
     synchronized (HostedRun.class) {
@@ -118,16 +131,7 @@ record HostedRun(
     @Override
     public void batch(Chunk chunk, RecordBatch batch) {
       for (int i = 0; i < batch.size(); i++) {
-        records.add(
-            "%d %d %d %x %x %x %x"
-                .formatted(
-                    batch.kind[i],
-                    batch.time[i],
-                    batch.depth[i],
-                    batch.selfPc[i],
-                    batch.fromPc[i],
-                    batch.retP[i],
-                    batch.fp[i]));
+        records.add(text(batch, i));
         if (batch.kind[i] == RecordBatch.ENTRY) {
           String name = image.elf().functionAt(batch.selfPc[i]).orElseThrow().name();
           calls.merge(name, 1, Integer::sum);

@@ -165,15 +165,7 @@ class LibraryCallsTest {
 
     private void take(Names names, RecordBatch batch) {
       for (int i = 0; i < batch.size(); i++) {
-        records.add(
-            "%d %d %d %x %x %x"
-                .formatted(
-                    batch.kind[i],
-                    batch.time[i],
-                    batch.depth[i],
-                    batch.selfPc[i],
-                    batch.fromPc[i],
-                    batch.retP[i]));
+        records.add(HostedRun.text(batch, i));
         if (names.isOwn(batch.selfPc[i])) {
           own.add("%d %d %x".formatted(batch.kind[i], batch.time[i], batch.selfPc[i]));
         }

@@ -13,9 +13,11 @@ import dev.retstack.schema.record.SignalContext;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -32,6 +34,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 class SignalsTest {
   private static final long SLICE = 1_000_000;
 
+  /** Slices of another length, which the other forms have only with the probe in Java. */
+  private static final Set<SignalForm> SHORT_SLICES =
+      EnumSet.of(SignalForm.X86_64_FENTRY, SignalForm.ARM, SignalForm.S390X_STATIC);
+
   @TempDir private Path folder;
 
   private static HostedRun run(Path program, ProbeKind probe, long seed, long slice)
@@ -47,11 +53,12 @@ class SignalsTest {
   private HostedRun likeElsewhere(SignalForm form, String source) throws Exception {
     Path program = form.build(folder, source);
     HostedRun first = run(program, ProbeKind.AUTO, 0, SLICE);
-    HostedRun again = run(program, ProbeKind.AUTO, 0, 777);
     HostedRun inJava = run(program, ProbeKind.JAVA, 0, 7777);
 
     String printed = first.stdout() + "code " + first.result().ending().exitCode();
-    assertThat(again.records()).isEqualTo(first.records());
+    if (EachIsa.ALL || SHORT_SLICES.contains(form)) {
+      assertThat(run(program, ProbeKind.AUTO, 0, 777).records()).isEqualTo(first.records());
+    }
     assertThat(inJava.records()).isEqualTo(first.records());
     assertThat(first.result().unsupported()).isEmpty();
     assertThat(printed).isEqualTo(form.elsewhere(program));
