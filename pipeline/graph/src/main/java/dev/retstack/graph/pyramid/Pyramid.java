@@ -35,6 +35,9 @@ public final class Pyramid {
   /** Times are not negative, so that all of them are in two tiles. */
   static final int SHIFT_MAX = 62;
 
+  /** What an entry takes of the heap, more or less. */
+  private static final long ENTRY_BYTES = 50;
+
   /** Tiles of one block at most, of one line. */
   static final int BLOCK_TILES = 64;
 
@@ -72,7 +75,7 @@ public final class Pyramid {
     long used;
 
     /**
-     * @param most entries of all, each of some 50 bytes; a line counts as {@value #LINE_ENTRIES}
+     * @param most entries of all, each of some {@value #ENTRY_BYTES} bytes; a line counts as {@value #LINE_ENTRIES}
      */
     public Room(long most) {
       this.most = most;
@@ -352,13 +355,22 @@ public final class Pyramid {
 
   /** The same, which goes on by itself. */
   public Pyramid copy() {
-    ByteOutput bytes = new ByteOutput(1 << 12);
-    try {
-      writeTo(bytes);
-      return readFrom(new ByteInput(bytes.take()));
-    } catch (IOException e) {
-      throw new UncheckedIOException("a pyramid that was just written", e);
-    }
+    Pyramid copy = new Pyramid(new Room(READ_MOST));
+    copy.shift = shift;
+    copy.lines.addAll(lines);
+    copy.numbers.putAll(numbers);
+    rows.forEach(row -> copy.rows.add(row.copy()));
+    copy.entries = entries;
+    copy.calls = calls;
+    copy.leftOut = leftOut;
+    copy.room.used = entries + (long) LINE_ENTRIES * lines.size();
+    copy.room.take(copy, 0);
+    return copy;
+  }
+
+  /** Bytes of the heap that it takes, more or less. */
+  public long bytes() {
+    return ENTRY_BYTES * (entries + (long) LINE_ENTRIES * lines.size());
   }
 
   /** Writes all of it. */

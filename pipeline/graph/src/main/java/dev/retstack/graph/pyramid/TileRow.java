@@ -39,6 +39,16 @@ final class TileRow {
   private int alone;
   private long[] calls = new long[FIRST * ALONE_ROW];
 
+  /** The same, to which calls can be added. */
+  TileRow copy() {
+    TileRow copy = new TileRow();
+    copy.size = size;
+    copy.tiles = tiles.clone();
+    copy.alone = alone;
+    copy.calls = calls.clone();
+    return copy;
+  }
+
   /** Tiles and calls that it holds. */
   int entries() {
     return size + alone;

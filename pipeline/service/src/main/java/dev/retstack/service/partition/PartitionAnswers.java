@@ -3,6 +3,7 @@ package dev.retstack.service.partition;
 import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.top.StateTotals;
 import java.util.Collection;
+import java.util.Optional;
 
 /**
  * What a partition answers about itself: a copy of its state, its totals, its position. Used only
@@ -15,8 +16,6 @@ final class PartitionAnswers {
   private final CheckpointTurns checkpoints;
   private final Collection<?> queue;
   private final Waiting<PartitionGraph.Copy> awaitingCopy = new Waiting<>(this::copy);
-  private final Waiting<PartitionGraph.Totals> awaitingTotals = new Waiting<>(this::totals);
-  private final Waiting<PartitionGraph.Places> awaitingPlaces = new Waiting<>(this::places);
   private long epoch;
 
   PartitionAnswers(
@@ -36,8 +35,6 @@ final class PartitionAnswers {
   void opened(long openedEpoch) {
     epoch = openedEpoch;
     awaitingCopy.answerAll();
-    awaitingTotals.answerAll();
-    awaitingPlaces.answerAll();
   }
 
   /** Answers once the state is loaded. */
@@ -45,14 +42,14 @@ final class PartitionAnswers {
     awaitingCopy.ask(m, intake.isOpen());
   }
 
-  /** Answers once the state is loaded. */
+  /** Answers at once. */
   void on(PartitionGraph.Totals m) {
-    awaitingTotals.ask(m, intake.isOpen());
+    m.replyTo().tell(intake.isOpen() ? Optional.of(totals()) : Optional.empty());
   }
 
-  /** Answers once the state is loaded. */
+  /** Answers at once. */
   void on(PartitionGraph.Places m) {
-    awaitingPlaces.ask(m, intake.isOpen());
+    m.replyTo().tell(intake.isOpen() ? Optional.of(places(m)) : Optional.empty());
   }
 
   /** Answers at once. */
@@ -78,15 +75,15 @@ final class PartitionAnswers {
     m.replyTo().tell(position(StateCopy.bytes(intake.applier().state())));
   }
 
-  private void totals(PartitionGraph.Totals m) {
+  private PartitionTotals totals() {
     StateTotals totals = StateTotals.of(intake.applier().state());
-    m.replyTo().tell(new PartitionTotals(position(new byte[0]), totals));
+    return new PartitionTotals(position(new byte[0]), totals);
   }
 
-  private void places(PartitionGraph.Places m) {
+  private PartitionPlaces places(PartitionGraph.Places m) {
     PartitionPlaces found =
         PartitionPlaces.of(position(new byte[0]), intake.places(), m.core(), m.session(), m.most());
-    m.replyTo().tell(m.tiles() ? found.with(intake.applier().state()) : found);
+    return m.tiles() ? found.with(intake.applier().state()) : found;
   }
 
   private StateCopy position(byte[] state) {

@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
@@ -61,11 +62,12 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   /** Asks for a copy of the state, which the asker may read on any thread. */
   public record Copy(ActorRef<StateCopy> replyTo) implements Command {}
 
-  /** Asks what the state adds up to; to be asked once it is loaded. */
-  public record Totals(ActorRef<PartitionTotals> replyTo) implements Command {}
+  /** Asks what the state adds up to; answered at once, with nothing until it is loaded. */
+  public record Totals(ActorRef<Optional<PartitionTotals>> replyTo) implements Command {}
 
   /**
-   * Asks where the chunks of cores stand in the log; to be asked once the state is loaded.
+   * Asks where the chunks of cores stand in the log; answered at once, with nothing until the
+   * state is loaded.
    *
    * @param core their name; empty for any
    * @param session theirs; empty for any
@@ -73,7 +75,11 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
    * @param tiles whether their pyramids are wanted, too
    */
   public record Places(
-      String core, String session, int most, boolean tiles, ActorRef<PartitionPlaces> replyTo)
+      String core,
+      String session,
+      int most,
+      boolean tiles,
+      ActorRef<Optional<PartitionPlaces>> replyTo)
       implements Command {}
 
   /** The log has nothing below this offset any more. */

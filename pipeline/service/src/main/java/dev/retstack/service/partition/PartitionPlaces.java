@@ -92,9 +92,22 @@ public record PartitionPlaces(StateCopy position, List<Core> cores) {
     }
   }
 
+  /** A place and the reference to it. */
+  private static final long PLACE_BYTES = 72;
+
   private static final int OTHERS_MAX = 1 << 14;
   private static final int TASKS_MAX = 1 << 20;
   private static final int PYRAMID_MAX = 1 << 20;
+
+  /** Bytes of the heap that it takes, more or less. */
+  public long bytes() {
+    return cores.stream()
+        .mapToLong(
+            core ->
+                PLACE_BYTES * core.places().size()
+                    + core.drawn().map(drawn -> drawn.pyramid().bytes()).orElse(0L))
+        .sum();
+  }
 
   /** The same with what the cores did when. */
   PartitionPlaces with(GraphState state) {

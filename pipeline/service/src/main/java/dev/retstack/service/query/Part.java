@@ -8,6 +8,7 @@ import dev.retstack.graph.state.ForgottenSessions;
 import dev.retstack.graph.state.RefusedCores;
 import dev.retstack.graph.top.TopBuilder;
 import dev.retstack.service.history.History;
+import dev.retstack.service.partition.PartitionMeasure;
 import dev.retstack.service.partition.PartitionPlaces;
 import dev.retstack.service.partition.PartitionTotals;
 import dev.retstack.service.partition.StateCopy;
@@ -30,7 +31,9 @@ import java.util.Optional;
  * @param checkpointedOffset what a restart would go back to
  * @param skippedOffsets offsets that were never delivered
  * @param waiting chunks below {@code nextOffset} that wait for their image
- * @param body what was asked for: a state, or how far its cores came
+ * @param body what was asked for: a state, or how far its cores came; nothing where {@code found}
+ *     has it
+ * @param found places that come from this member itself, which need no bytes between
  * @param absent why there is no body, such as that its state is being loaded; empty where there is
  */
 @SuppressWarnings("ArrayRecordComponent") // handed over once, never compared nor a key
@@ -42,6 +45,7 @@ record Part(
     long skippedOffsets,
     StateCopy.Waiting waiting,
     byte[] body,
+    Optional<PartitionPlaces> found,
     String absent) {
 
   /** What can be asked for. */
@@ -72,12 +76,19 @@ record Part(
     }
   }
 
+  private static final byte[] NOTHING = {};
+
   /** A partition that is owned and cannot be given now. */
   static Part absent(int partition, String reason) {
-    return new Part(partition, 0, 0, 0, 0, StateCopy.Waiting.NONE, new byte[0], reason);
+    return new Part(
+        partition, 0, 0, 0, 0, StateCopy.Waiting.NONE, NOTHING, Optional.empty(), reason);
   }
 
   private static Part of(StateCopy position, byte[] body) {
+    return of(position, body, Optional.empty());
+  }
+
+  private static Part of(StateCopy position, byte[] body, Optional<PartitionPlaces> found) {
     return new Part(
         position.partition(),
         position.epoch(),
@@ -86,7 +97,41 @@ record Part(
         position.skippedOffsets(),
         position.waiting(),
         body,
+        found,
         "");
+  }
+
+  /**
+   * A part of {@link Kind#CORES}.
+   *
+   * @param cores those of all partitions
+   */
+  static Part of(PartitionMeasure measure, List<CoreProgress> cores) {
+    byte[] body =
+        bytes(
+            cores.stream().filter(core -> core.partition() == measure.partition()).toList(),
+            measure.forgotten(),
+            measure.refused());
+    return new Part(
+        measure.partition(),
+        measure.epoch(),
+        measure.nextOffset(),
+        measure.checkpointedOffset(),
+        measure.skippedOffsets(),
+        measure.images(),
+        body,
+        Optional.empty(),
+        "");
+  }
+
+  /** A part of {@link Kind#PLACES} for this member itself. */
+  static Part local(PartitionPlaces found) {
+    return of(found.position(), NOTHING, Optional.of(found));
+  }
+
+  /** Bytes of the heap that what was asked for takes. */
+  long bytes() {
+    return found.map(PartitionPlaces::bytes).orElse((long) body.length);
   }
 
   static Part of(StateCopy copy) {
@@ -128,7 +173,8 @@ record Part(
 
   /** A part of {@link Kind#HISTORY}, which is of no partition. */
   static Part of(History.Told told) {
-    return new Part(0, 0, 0, 0, 0, StateCopy.Waiting.NONE, written(told::writeTo), "");
+    byte[] body = written(told::writeTo);
+    return new Part(0, 0, 0, 0, 0, StateCopy.Waiting.NONE, body, Optional.empty(), "");
   }
 
   /** The body of a part of {@link Kind#HISTORY}. */
@@ -142,6 +188,10 @@ record Part(
 
   /** The body of a part of {@link Kind#PLACES}. */
   PartitionPlaces places(GraphLimits limits) {
+    return found.orElseGet(() -> readPlaces(limits));
+  }
+
+  private PartitionPlaces readPlaces(GraphLimits limits) {
     try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(body))) {
       List<PartitionPlaces.Core> cores = new ArrayList<>();
       int count = in.readInt();
@@ -300,6 +350,6 @@ record Part(
   @Override
   public String toString() {
     return "Part[partition %d, next offset %d, %d bytes]"
-        .formatted(partition, nextOffset, body.length);
+        .formatted(partition, nextOffset, bytes());
   }
 }

@@ -21,6 +21,7 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BiFunction;
+import java.util.function.Function;
 import org.apache.pekko.NotUsed;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.ActorSystem;
@@ -70,9 +71,14 @@ public final class Queries {
 
   /** What this member gives of each of its partitions; always answers. */
   CompletionStage<List<Part>> parts(Part.Wanted wanted, HeapRoom.Share room) {
-    return partStream(wanted, room, AT_ONCE)
-        .runWith(Sink.seq(), system)
-        .exceptionally(_ -> List.of()); // no list of partitions: none is there
+    CompletionStage<List<Part>> parts =
+        switch (wanted.kind()) {
+          // small, and asked often: no stream is made for them
+          case CORES, TOTALS, PLACES, TILES ->
+              eachOwned((partition, graph) -> part(partition, graph, wanted, Part::local, room));
+          case STATE, HISTORY -> partStream(wanted, room, AT_ONCE).runWith(Sink.seq(), system);
+        };
+    return parts.exceptionally(_ -> List.of()); // no list of partitions: none is there
   }
 
   /**
@@ -87,51 +93,70 @@ public final class Queries {
     }
     return Source.completionStage(owned())
         .mapConcat(owned -> owned.graphs().entrySet())
-        .mapAsync(atOnce, entry -> part(entry.getKey(), entry.getValue(), wanted, room));
+        .mapAsync(atOnce, entry -> part(entry.getKey(), entry.getValue(), wanted, Part::of, room));
   }
 
+  /**
+   * A part, or an absent one.
+   *
+   * @param places makes a part of those that were found
+   */
   private CompletionStage<Part> part(
       int partition,
       ActorRef<PartitionGraph.Command> graph,
       Part.Wanted wanted,
+      Function<PartitionPlaces, Part> places,
       HeapRoom.Share room) {
-    return AskPattern.<PartitionGraph.Command, PartitionGraph.Weight>ask(
-            graph,
-            to -> new PartitionGraph.Weigh(wanted.kind() == Part.Kind.STATE, to),
-            ANSWER,
-            system.scheduler())
-        .thenCompose(
-            weight -> {
-              if (!weight.open()) {
-                return CompletableFuture.completedFuture(
-                    Part.absent(partition, "its state is being loaded"));
-              }
-              return switch (wanted.kind()) {
-                case STATE -> stateOf(partition, weight.stateBytes(), graph, room);
-                case CORES -> coresOf(graph).thenApply(part -> roomFor(part, 0, room));
-                case TOTALS -> totalsOf(graph).thenApply(part -> roomFor(part, 0, room));
-                case HISTORY -> throw new IllegalStateException("it is of no partition");
-                case PLACES, TILES ->
-                    placesOf(graph, wanted).thenApply(part -> roomFor(part, 0, room));
-              };
-            })
+    Function<Part, Part> held = part -> roomFor(part, 0, room);
+    CompletionStage<Optional<Part>> loaded =
+        switch (wanted.kind()) {
+          case STATE -> stateOf(partition, graph, room);
+          case CORES -> coresOf(graph).thenApply(part -> part.map(held));
+          case TOTALS -> totalsOf(graph).thenApply(part -> part.map(held));
+          case PLACES, TILES ->
+              placesOf(graph, wanted, places).thenApply(part -> part.map(held));
+          case HISTORY -> throw new IllegalStateException("it is of no partition");
+        };
+    return loaded
+        .thenApply(
+            part -> part.orElseGet(() -> Part.absent(partition, "its state is being loaded")))
         .exceptionally(_ -> Part.absent(partition, "it does not answer; it may be moving"));
   }
 
   /**
-   * A copy of the state, which is not made where there is no room for it.
+   * What is made of the weight of a partition; nothing until its state is loaded.
    *
-   * @param expected bytes that it will have, more or less
+   * @param bytes whether its size is asked for too
    */
-  private CompletionStage<Part> stateOf(
-      int partition, long expected, ActorRef<PartitionGraph.Command> graph, HeapRoom.Share room) {
-    Optional<String> refusal = room.take(partition, expected);
-    if (refusal.isPresent()) {
-      return CompletableFuture.completedFuture(Part.absent(partition, refusal.get()));
-    }
-    return AskPattern.<PartitionGraph.Command, StateCopy>ask(
-            graph, PartitionGraph.Copy::new, ANSWER, system.scheduler())
-        .thenApply(copy -> roomFor(Part.of(copy), expected, room));
+  private <T> CompletionStage<Optional<T>> loaded(
+      ActorRef<PartitionGraph.Command> graph,
+      boolean bytes,
+      Function<PartitionGraph.Weight, CompletionStage<T>> made) {
+    return AskPattern.<PartitionGraph.Command, PartitionGraph.Weight>ask(
+            graph, to -> new PartitionGraph.Weigh(bytes, to), ANSWER, system.scheduler())
+        .thenCompose(
+            weight ->
+                weight.open()
+                    ? made.apply(weight).thenApply(Optional::of)
+                    : CompletableFuture.completedFuture(Optional.empty()));
+  }
+
+  /** A copy of the state, which is not made where there is no room for it. */
+  private CompletionStage<Optional<Part>> stateOf(
+      int partition, ActorRef<PartitionGraph.Command> graph, HeapRoom.Share room) {
+    return loaded(
+        graph,
+        true,
+        weight -> {
+          long expected = weight.stateBytes(); // more or less
+          Optional<String> refusal = room.take(partition, expected);
+          if (refusal.isPresent()) {
+            return CompletableFuture.completedFuture(Part.absent(partition, refusal.get()));
+          }
+          return AskPattern.<PartitionGraph.Command, StateCopy>ask(
+                  graph, PartitionGraph.Copy::new, ANSWER, system.scheduler())
+              .thenApply(copy -> roomFor(Part.of(copy), expected, room));
+        });
   }
 
   /**
@@ -140,7 +165,7 @@ public final class Queries {
    * @param reserved bytes that were taken for it already
    */
   private static Part roomFor(Part part, long reserved, HeapRoom.Share room) {
-    long more = part.body().length - reserved;
+    long more = part.bytes() - reserved;
     if (more <= 0) {
       room.giveBack(-more);
       return part;
@@ -153,15 +178,17 @@ public final class Queries {
     return Part.absent(part.partition(), refusal.get());
   }
 
-  private CompletionStage<Part> totalsOf(ActorRef<PartitionGraph.Command> graph) {
-    return AskPattern.<PartitionGraph.Command, PartitionTotals>ask(
+  private CompletionStage<Optional<Part>> totalsOf(ActorRef<PartitionGraph.Command> graph) {
+    return AskPattern.<PartitionGraph.Command, Optional<PartitionTotals>>ask(
             graph, PartitionGraph.Totals::new, ANSWER, system.scheduler())
-        .thenApplyAsync(Part::of); // names are looked up while the partition goes on
+        .thenApplyAsync(totals -> totals.map(Part::of)); // the partition goes on meanwhile
   }
 
-  private CompletionStage<Part> placesOf(
-      ActorRef<PartitionGraph.Command> graph, Part.Wanted wanted) {
-    return AskPattern.<PartitionGraph.Command, PartitionPlaces>ask(
+  private CompletionStage<Optional<Part>> placesOf(
+      ActorRef<PartitionGraph.Command> graph,
+      Part.Wanted wanted,
+      Function<PartitionPlaces, Part> part) {
+    return AskPattern.<PartitionGraph.Command, Optional<PartitionPlaces>>ask(
             graph,
             to ->
                 new PartitionGraph.Places(
@@ -172,29 +199,17 @@ public final class Queries {
                     to),
             ANSWER,
             system.scheduler())
-        .thenApplyAsync(Part::of);
+        .thenApplyAsync(places -> places.map(part));
   }
 
-  private CompletionStage<Part> coresOf(ActorRef<PartitionGraph.Command> graph) {
-    return AskPattern.<PartitionGraph.Command, PartitionMeasure>ask(
-            graph, PartitionGraph.Measure::new, ANSWER, system.scheduler())
-        .thenCombine(
-            cores(),
-            (measure, cores) ->
-                new Part(
-                    measure.partition(),
-                    measure.epoch(),
-                    measure.nextOffset(),
-                    measure.checkpointedOffset(),
-                    measure.skippedOffsets(),
-                    measure.images(),
-                    Part.bytes(
-                        cores.stream()
-                            .filter(core -> core.partition() == measure.partition())
-                            .toList(),
-                        measure.forgotten(),
-                        measure.refused()),
-                    ""));
+  private CompletionStage<Optional<Part>> coresOf(ActorRef<PartitionGraph.Command> graph) {
+    return loaded(
+        graph,
+        false,
+        _ ->
+            AskPattern.<PartitionGraph.Command, PartitionMeasure>ask(
+                    graph, PartitionGraph.Measure::new, ANSWER, system.scheduler())
+                .thenCombine(cores(), Part::of));
   }
 
   private CompletionStage<Partitions.Owned> owned() {

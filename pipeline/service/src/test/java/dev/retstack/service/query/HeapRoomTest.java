@@ -10,6 +10,7 @@ import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** What questions hold of partitions is bounded, in one of them and in all together. */
@@ -22,7 +23,7 @@ class HeapRoomTest {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     bytes.write(PartStream.head());
     for (int partition = 0; partition < 4; partition++) {
-      Part part = new Part(partition, 1, 1, 1, 0, StateCopy.Waiting.NONE, new byte[400], "");
+      Part part = new Part(partition, 1, 1, 1, 0, StateCopy.Waiting.NONE, new byte[400], Optional.empty(), "");
       bytes.write(PartStream.head(part));
       bytes.write(part.body());
     }
