@@ -26,6 +26,7 @@ import dev.retstack.service.http.HttpToken;
 import dev.retstack.service.kafka.KafkaSettings;
 import dev.retstack.service.viewer.TraceServer;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.net.URI;
 import java.net.URLEncoder;
@@ -46,6 +47,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
+import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -1012,8 +1014,18 @@ class PagesTest {
       String version = tag.replace("\"", "");
       String script = "/web/" + version + "/app.js";
       assertThat(page.body()).contains(script);
-      HttpResponse<String> file = get(client, script, "Accept-Encoding", "gzip");
+      HttpRequest packed =
+          HttpRequest.newBuilder(URI.create(http + script))
+              .header("Accept-Encoding", "br, gzip;q=0.5")
+              .build();
+      HttpResponse<InputStream> file = client.send(packed, BodyHandlers.ofInputStream());
       assertThat(file.headers().firstValue("Content-Encoding")).contains("gzip");
+      HttpResponse<String> plain = get(client, script, "Accept-Encoding", "gzip;q=0, *");
+      assertThat(plain.headers().firstValue("Content-Encoding")).isEmpty();
+      try (InputStream unpacked = new GZIPInputStream(file.body())) {
+        assertThat(new String(unpacked.readAllBytes(), StandardCharsets.UTF_8))
+            .isEqualTo(plain.body());
+      }
       assertThat(file.headers().firstValue("Cache-Control").orElseThrow()).contains("immutable");
       assertThat(get(client, script, "If-None-Match", tag).statusCode()).isEqualTo(304);
       for (String none : List.of("/web/0/app.js", "/web/" + version + "/none.js", "/web/x")) {

@@ -8,7 +8,6 @@ import it.unimi.dsi.fastutil.longs.LongSet;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -75,7 +74,8 @@ public final class Pyramid {
     long used;
 
     /**
-     * @param most entries of all, each of some {@value #ENTRY_BYTES} bytes; a line counts as {@value #LINE_ENTRIES}
+     * @param most entries of all, each of some {@value #ENTRY_BYTES} bytes; a line counts as
+     *     {@value #LINE_ENTRIES}
      */
     public Room(long most) {
       this.most = most;

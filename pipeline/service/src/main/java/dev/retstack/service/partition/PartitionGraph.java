@@ -66,8 +66,8 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   public record Totals(ActorRef<Optional<PartitionTotals>> replyTo) implements Command {}
 
   /**
-   * Asks where the chunks of cores stand in the log; answered at once, with nothing until the
-   * state is loaded.
+   * Asks where the chunks of cores stand in the log; answered at once, with nothing until the state
+   * is loaded.
    *
    * @param core their name; empty for any
    * @param session theirs; empty for any

@@ -349,7 +349,6 @@ record Part(
 
   @Override
   public String toString() {
-    return "Part[partition %d, next offset %d, %d bytes]"
-        .formatted(partition, nextOffset, bytes());
+    return "Part[partition %d, next offset %d, %d bytes]".formatted(partition, nextOffset, bytes());
   }
 }

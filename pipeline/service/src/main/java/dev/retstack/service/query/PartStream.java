@@ -88,7 +88,16 @@ final class PartStream {
         throw new EOFException("the stream was cut off in partition " + partition);
       }
       part.accept(
-          new Part(partition, epoch, nextOffset, checkpointed, skipped, waiting, body, Optional.empty(), absent));
+          new Part(
+              partition,
+              epoch,
+              nextOffset,
+              checkpointed,
+              skipped,
+              waiting,
+              body,
+              Optional.empty(),
+              absent));
     }
   }
 }

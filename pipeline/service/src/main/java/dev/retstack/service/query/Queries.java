@@ -113,8 +113,7 @@ public final class Queries {
           case STATE -> stateOf(partition, graph, room);
           case CORES -> coresOf(graph).thenApply(part -> part.map(held));
           case TOTALS -> totalsOf(graph).thenApply(part -> part.map(held));
-          case PLACES, TILES ->
-              placesOf(graph, wanted, places).thenApply(part -> part.map(held));
+          case PLACES, TILES -> placesOf(graph, wanted, places).thenApply(part -> part.map(held));
           case HISTORY -> throw new IllegalStateException("it is of no partition");
         };
     return loaded

@@ -3,30 +3,37 @@ package dev.retstack.service.web;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.apache.pekko.http.javadsl.server.Directives.complete;
 import static org.apache.pekko.http.javadsl.server.Directives.concat;
-import static org.apache.pekko.http.javadsl.server.Directives.encodeResponse;
-import static org.apache.pekko.http.javadsl.server.Directives.optionalHeaderValueByName;
+import static org.apache.pekko.http.javadsl.server.Directives.extractRequest;
 import static org.apache.pekko.http.javadsl.server.Directives.path;
 import static org.apache.pekko.http.javadsl.server.Directives.pathSingleSlash;
 
 import dev.retstack.service.http.Refusals;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import java.util.zip.GZIPOutputStream;
 import org.apache.pekko.http.javadsl.model.ContentType;
 import org.apache.pekko.http.javadsl.model.ContentTypes;
 import org.apache.pekko.http.javadsl.model.HttpCharsets;
 import org.apache.pekko.http.javadsl.model.HttpEntities;
+import org.apache.pekko.http.javadsl.model.HttpHeader;
+import org.apache.pekko.http.javadsl.model.HttpRequest;
 import org.apache.pekko.http.javadsl.model.HttpResponse;
 import org.apache.pekko.http.javadsl.model.MediaTypes;
+import org.apache.pekko.http.javadsl.model.headers.AcceptEncoding;
+import org.apache.pekko.http.javadsl.model.headers.ContentEncoding;
+import org.apache.pekko.http.javadsl.model.headers.HttpEncodingRange;
+import org.apache.pekko.http.javadsl.model.headers.HttpEncodings;
 import org.apache.pekko.http.javadsl.model.headers.RawHeader;
 import org.apache.pekko.http.javadsl.server.PathMatcher2;
 import org.apache.pekko.http.javadsl.server.PathMatchers;
@@ -53,6 +60,7 @@ public final class PageRoutes {
   /** Files of this folder that are served, without the index. */
   static final List<String> FILES =
       List.of(
+          "about.js",
           "anomalies.js",
           "api.js",
           "app.css",
@@ -84,24 +92,40 @@ public final class PageRoutes {
   private static final PathMatcher2<String, String> FILE =
       PathMatchers.segment("web").slash(PathMatchers.segment()).slash(PathMatchers.segment());
 
-  private final Map<String, byte[]> files = new TreeMap<>();
+  /**
+   * A file as it is sent.
+   *
+   * @param packed by gzip
+   */
+  @SuppressWarnings("ArrayRecordComponent") // read only, never compared nor a key
+  private record File(ContentType type, byte[] plain, byte[] packed) {
+    static File of(String name, byte[] plain) {
+      ByteArrayOutputStream packed = new ByteArrayOutputStream();
+      try (OutputStream gzip = new GZIPOutputStream(packed)) {
+        gzip.write(plain);
+      } catch (IOException e) {
+        throw new UncheckedIOException("cannot happen in memory", e);
+      }
+      return new File(PageRoutes.type(name), plain, packed.toByteArray());
+    }
+  }
+
+  private final Map<String, File> files = new TreeMap<>();
   private final String version;
-  private final byte[] index;
+  private final File index;
 
   /** Reads all files once. */
   public PageRoutes() {
     MessageDigest hash = sha256();
-    FILES.forEach(name -> files.put(name, read(name)));
-    LIBRARY.forEach(name -> files.put(name, read(LIBRARY_FOLDER + name)));
-    files.values().forEach(hash::update);
+    FILES.forEach(name -> files.put(name, File.of(name, read(name))));
+    LIBRARY.forEach(name -> files.put(name, File.of(name, read(LIBRARY_FOLDER + name))));
+    files.values().forEach(file -> hash.update(file.plain()));
     byte[] template = read(INDEX);
     hash.update(template);
     version = HexFormat.of().formatHex(hash.digest(), 0, 8);
+    String text = new String(template, UTF_8);
     index =
-        new String(template, UTF_8)
-            .replace(MODULES, preloads())
-            .replace(VERSION, version)
-            .getBytes(UTF_8);
+        File.of(INDEX, text.replace(MODULES, preloads()).replace(VERSION, version).getBytes(UTF_8));
   }
 
   /** Modules that every page needs before it can be shown. */
@@ -122,35 +146,51 @@ public final class PageRoutes {
 
   /** Answers for the pages; to be guarded as every other route is. */
   public Route routes() {
-    Route page = pathSingleSlash(() -> cached(INDEX, index, "no-cache"));
-    Route file = path(FILE, this::file);
-    Route all = concat(page, file);
-    return encodeResponse(() -> all);
+    return concat(pathSingleSlash(() -> cached(index, "no-cache")), path(FILE, this::file));
   }
 
   private Route file(String asked, String name) {
-    byte[] bytes = files.get(name);
-    return bytes == null || !asked.equals(version)
+    File file = files.get(name);
+    return file == null || !asked.equals(version)
         ? complete(
             Refusals.error(404, "no such file of this version's pages", "load the page again"))
-        : cached(name, bytes, "public, max-age=31536000, immutable");
+        : cached(file, "public, max-age=31536000, immutable");
   }
 
-  private Route cached(String name, byte[] bytes, String keep) {
+  private Route cached(File file, String keep) {
     String tag = "\"" + version + "\"";
-    return optionalHeaderValueByName(
-        "If-None-Match",
-        (Optional<String> known) -> {
+    return extractRequest(
+        request -> {
+          String known = request.getHeader("If-None-Match").map(HttpHeader::value).orElse("");
           HttpResponse response = HttpResponse.create();
-          boolean same = known.filter(tags -> tags.contains(tag)).isPresent();
           return complete(
               headed(
-                  same
-                      ? response.withStatus(304)
-                      : response.withEntity(HttpEntities.create(type(name), bytes)),
+                  known.contains(tag) ? response.withStatus(304) : sent(response, file, request),
                   tag,
                   keep));
         });
+  }
+
+  /** Packed once and not for each that asks: a page begins with nearly all files. */
+  private static HttpResponse sent(HttpResponse response, File file, HttpRequest request) {
+    return request.getHeader(AcceptEncoding.class).filter(PageRoutes::takesGzip).isPresent()
+        ? response
+            .withEntity(HttpEntities.create(file.type(), file.packed()))
+            .addHeader(ContentEncoding.create(HttpEncodings.GZIP))
+        : response.withEntity(HttpEntities.create(file.type(), file.plain()));
+  }
+
+  private static boolean takesGzip(AcceptEncoding accepted) {
+    boolean takes = false;
+    for (HttpEncodingRange range : accepted.getEncodings()) {
+      if (range.matches(HttpEncodings.GZIP)) {
+        if (range.qValue() == 0) {
+          return false;
+        }
+        takes = true;
+      }
+    }
+    return takes;
   }
 
   private static HttpResponse headed(HttpResponse response, String tag, String keep) {

@@ -1,4 +1,5 @@
 // The frame of all pages: which page is shown, its state in the address, theme, keys, commands.
+import { first } from "./about.js";
 import { Refused, ask, askCores, setToken } from "./api.js";
 import { button, dialog, h, name, notice } from "./dom.js";
 import { cut, shell } from "./format.js";
@@ -177,7 +178,7 @@ function askToken() {
   const use = () => {
     setToken(input.value);
     box.close();
-    start();
+    start(ask("/about"));
   };
   input.addEventListener("keydown", (event) => event.key === "Enter" && use());
   const box = dialog("This server needs a token", h("p", {}, "It is in the file of --http-token-file. It stays in this tab."),
@@ -218,9 +219,9 @@ function key(event) {
 }
 
 /** What is asked here; a server that does not say is a job. */
-async function learn() {
+async function learn(answer) {
   try {
-    about = await ask("/about");
+    about = await answer;
   } catch (failure) {
     if (failure.status === 401) {
       askToken();
@@ -235,8 +236,8 @@ async function learn() {
   return true;
 }
 
-async function start() {
-  if (await learn()) {
+async function start(answer) {
+  if (await learn(answer)) {
     await show();
   }
 }
@@ -259,4 +260,4 @@ addEventListener("popstate", () => {
 theme(localStorage.getItem("retstack-theme") ?? "");
 read();
 links();
-start();
+start(first);

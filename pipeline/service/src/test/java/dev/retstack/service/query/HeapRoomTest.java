@@ -23,7 +23,9 @@ class HeapRoomTest {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     bytes.write(PartStream.head());
     for (int partition = 0; partition < 4; partition++) {
-      Part part = new Part(partition, 1, 1, 1, 0, StateCopy.Waiting.NONE, new byte[400], Optional.empty(), "");
+      Part part =
+          new Part(
+              partition, 1, 1, 1, 0, StateCopy.Waiting.NONE, new byte[400], Optional.empty(), "");
       bytes.write(PartStream.head(part));
       bytes.write(part.body());
     }
