@@ -10,13 +10,8 @@ import dev.retstack.service.PipelineService;
 import dev.retstack.service.http.HttpSettings;
 import dev.retstack.service.kafka.KafkaSettings;
 import dev.retstack.service.viewer.TraceServer;
-import java.io.IOException;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
@@ -25,10 +20,6 @@ import java.util.stream.Stream;
  * all. The launcher makes two after a build: short verbs start later with a large archive.
  */
 public final class ArchiveTraining {
-  /** What a page asks for its first picture. */
-  private static final List<String> QUESTIONS =
-      List.of("/?page=timeline", "/about", "/timeline?width=640&depth=20&detail=tiles&as=columns");
-
   private ArchiveTraining() {}
 
   /**
@@ -44,21 +35,13 @@ public final class ArchiveTraining {
     run("graph", trace);
     run("anomalies", trace, "--format", "json");
     if (arguments.length > 1) {
-      view(Path.of(trace));
+      try (TraceServer server =
+          TraceServer.start(Path.of(trace), LateSymbols.NONE, HttpSettings.LOCAL)) {
+        server.askItself();
+      }
       cluster(Path.of(arguments[1]));
     }
     System.exit(ExitCode.OK);
-  }
-
-  private static void view(Path trace) throws IOException, InterruptedException {
-    try (TraceServer server = TraceServer.start(trace, LateSymbols.NONE, HttpSettings.LOCAL);
-        HttpClient client = HttpClient.newHttpClient()) {
-      for (String question : QUESTIONS) {
-        client.send(
-            HttpRequest.newBuilder(server.uri().resolve(question)).build(),
-            HttpResponse.BodyHandlers.discarding());
-      }
-    }
   }
 
   /** A broker, a member and a fleet in one process: what {@code demo} starts in two. */

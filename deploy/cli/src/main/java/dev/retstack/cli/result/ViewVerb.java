@@ -69,6 +69,7 @@ public final class ViewVerb extends Verb {
       TraceServer server = shutdown.add(start(names, http));
       out().println(server.uri());
       out().flush();
+      Thread.ofVirtual().start(server::askItself);
       note("%s is shown at %s until Ctrl-C".formatted(trace, server.uri()));
       if (!noBrowser) {
         browse(server.uri());

@@ -10,9 +10,13 @@ import dev.retstack.service.http.RequestDeadline;
 import dev.retstack.service.query.Questions;
 import dev.retstack.service.web.PageRoutes;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
 import java.net.URI;
+import java.net.URLConnection;
 import java.nio.file.Path;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -25,6 +29,10 @@ import org.apache.pekko.http.javadsl.server.Route;
 
 /** Serves one recorded trace over HTTP: the questions of a job, and its pages. */
 public final class TraceServer implements AutoCloseable {
+  /** What a page asks for its first picture. */
+  private static final List<String> FIRST =
+      List.of("/?page=timeline", "/about", "/timeline?width=640&depth=20&detail=tiles&as=columns");
+
   private final TraceSource source;
   private final ActorSystem<Void> system;
   private final URI uri;
@@ -92,6 +100,24 @@ public final class TraceServer implements AutoCloseable {
   /** What it serves. */
   public TraceSource source() {
     return source;
+  }
+
+  /**
+   * Asks itself what a page asks first. The first answers of a JVM take half a second, and a person
+   * needs as long to open the page.
+   */
+  public void askItself() {
+    for (String question : FIRST) {
+      try {
+        URLConnection asked = uri.resolve(question).toURL().openConnection();
+        asked.setRequestProperty("Accept-Encoding", "gzip");
+        try (InputStream answer = asked.getInputStream()) {
+          answer.transferTo(OutputStream.nullOutputStream());
+        }
+      } catch (IOException _) {
+        // the trace may have no such answer; who asks next is told
+      }
+    }
   }
 
   @Override
