@@ -108,7 +108,7 @@ record Part(
    */
   static Part of(PartitionMeasure measure, List<CoreProgress> cores) {
     byte[] body =
-        bytes(
+        writtenCores(
             cores.stream().filter(core -> core.partition() == measure.partition()).toList(),
             measure.forgotten(),
             measure.refused());
@@ -238,8 +238,7 @@ record Part(
         partition, epoch, nextOffset, checkpointedOffset, skippedOffsets, waiting, body, limits);
   }
 
-  /** The body of a part of {@link Kind#CORES}. */
-  static byte[] bytes(
+  private static byte[] writtenCores(
       List<CoreProgress> cores, ForgottenSessions forgotten, List<RefusedCores.Row> refused) {
     return written(
         out -> {

@@ -180,7 +180,7 @@ public final class Queries {
   private CompletionStage<Optional<Part>> totalsOf(ActorRef<PartitionGraph.Command> graph) {
     return AskPattern.<PartitionGraph.Command, Optional<PartitionTotals>>ask(
             graph, PartitionGraph.Totals::new, ANSWER, system.scheduler())
-        .thenApplyAsync(totals -> totals.map(Part::of)); // the partition goes on meanwhile
+        .thenApplyAsync(totals -> totals.map(Part::of)); // the partition applies chunks meanwhile
   }
 
   private CompletionStage<Optional<Part>> placesOf(

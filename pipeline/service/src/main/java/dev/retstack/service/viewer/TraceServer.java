@@ -115,7 +115,7 @@ public final class TraceServer implements AutoCloseable {
           answer.transferTo(OutputStream.nullOutputStream());
         }
       } catch (IOException _) {
-        // the trace may have no such answer; who asks next is told
+        // the trace may have no such answer: a page shows why
       }
     }
   }
