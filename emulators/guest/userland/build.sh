@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Builds the static Linux programs of this folder for the tests of a user's own program.
 #
-#   build.sh DIR [VARIANT...]  DIR/<program>-<variant>, instrumented, for each compiler that is installed, and
-#                              DIR/<program>-<isa>-counted, which counts its own calls (counting.c), with its
-#                              functions in DIR/<program>-<isa>-counted.functions; what is missing is listed as skipped
+#   build.sh DIR [VARIANT...]  DIR/<variant>, all programs in one (all.c), instrumented, for each compiler that is
+#                              installed, and DIR/<isa>-counted, which counts its own calls (counting.c), with its
+#                              functions in DIR/<isa>-counted.functions; what is missing is listed as skipped
 #   build.sh --list            name the variants
 #
 # Compile with -pg, link WITHOUT -pg: the linker then takes the plain crt1.o and not gcrt1.o, so that no profiling
@@ -17,7 +17,6 @@ readonly VARIANTS=(
   ppc64-mcount ppc64-profile-kernel ppc64le-mcount ppc64le-profile-kernel ppc32-mcount s390x-mcount s390x-fentry
   mips-mcount mipsel-mcount m68k-mcount
 )
-readonly PROGRAMS=(hello sortlines recover qsort printf malloc json)
 readonly FLAGS=(-std=gnu17 -O2 -Wall -Wextra -Werror -fno-pie -fno-omit-frame-pointer -fno-optimize-sibling-calls)
 
 # describe VARIANT sets isa, target (of the compiler and its binutils), flags of the ISA and of the instrumentation
@@ -51,25 +50,19 @@ has_library() {
 # compile FILE OPTION...
 compile() { "$target-gcc" "${FLAGS[@]}" "${flags[@]}" "${@:2}" -o "$1"; }
 
-# counted DIR: the programs of the ISA that was described, each with its own count
+# counted DIR: the programs of the ISA that was described, with a count of their own
 counted() {
-  compile "$1/counting-$isa.o" -c counting.c
-  for program in "${PROGRAMS[@]}"; do
-    local file=$1/$program-$isa-counted
-    compile "$file" -static -no-pie -finstrument-functions "$program.c" "$1/counting-$isa.o" -lm
-    "$target-nm" "$file" > "$file.functions"
-  done
-  rm "$1/counting-$isa.o"
+  local file=$1/$isa-counted
+  compile "$file" -static -no-pie -finstrument-functions all.c counting.c -lm
+  "$target-nm" "$file" > "$file.functions"
 }
 
 # instrumented DIR VARIANT; crt1.o, where -pg would take gcrt1.o
 instrumented() {
-  for program in "${PROGRAMS[@]}"; do
-    local file=$1/$program-$2
-    compile "$file.o" "${instrument[@]}" -c "$program.c"
-    compile "$file" -static -no-pie "$file.o" -lm
-    rm "$file.o"
-  done
+  local file=$1/$2
+  compile "$file.o" "${instrument[@]}" -c all.c
+  compile "$file" -static -no-pie "$file.o" -lm
+  rm "$file.o"
 }
 
 case ${1-} in

@@ -18,7 +18,7 @@ struct block {
 static struct block blocks[BLOCKS];
 static unsigned damaged, sum;
 
-KEEP unsigned random_number(void) {
+KEEP unsigned next_number(void) {
   static unsigned state = 99;
   state ^= state << 13;
   state ^= state >> 17;
@@ -26,10 +26,10 @@ KEEP unsigned random_number(void) {
 }
 
 KEEP size_t some_size(void) {
-  unsigned kind = random_number() % 100;
-  if (kind < 80) return 1 + random_number() % 256;
-  if (kind < 98) return 1 + random_number() % 16384;
-  return 1 + random_number() % LARGE;
+  unsigned kind = next_number() % 100;
+  if (kind < 80) return 1 + next_number() % 256;
+  if (kind < 98) return 1 + next_number() % 16384;
+  return 1 + next_number() % LARGE;
 }
 
 // The ends of a block are what a heap would damage.
@@ -47,9 +47,9 @@ KEEP void check(const struct block *block, size_t kept) {
   sum = sum * 31 + block->mark + (unsigned)kept;
 }
 
-KEEP void take(struct block *block) {
+KEEP void get_block(struct block *block) {
   block->size = some_size();
-  switch (random_number() % 3) {
+  switch (next_number() % 3) {
     case 0: block->bytes = malloc(block->size); break;
     case 1: block->bytes = aligned_alloc(64, (block->size + 63) & ~(size_t)63); break;
     default:
@@ -58,7 +58,7 @@ KEEP void take(struct block *block) {
   }
   if (block->bytes == NULL) abort();
   if (((uintptr_t)block->bytes & (2 * sizeof(void *) - 1)) != 0) damaged++;
-  mark(block, (unsigned char)random_number());
+  mark(block, (unsigned char)next_number());
 }
 
 KEEP void resize(struct block *block) {
@@ -68,7 +68,7 @@ KEEP void resize(struct block *block) {
   block->bytes = bytes;
   check(block, size < block->size ? size : block->size);
   block->size = size;
-  mark(block, (unsigned char)random_number());
+  mark(block, (unsigned char)next_number());
 }
 
 KEEP void give_back(struct block *block) {
@@ -79,10 +79,10 @@ KEEP void give_back(struct block *block) {
 
 int main(void) {
   for (int step = 0; step < STEPS; step++) {
-    struct block *block = &blocks[random_number() % BLOCKS];
+    struct block *block = &blocks[next_number() % BLOCKS];
     if (block->bytes == NULL) {
-      take(block);
-    } else if (random_number() % 4 == 0) {
+      get_block(block);
+    } else if (next_number() % 4 == 0) {
       resize(block);
     } else {
       give_back(block);

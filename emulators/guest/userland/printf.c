@@ -54,7 +54,7 @@ KEEP unsigned long long power(unsigned long long base, unsigned exponent, unsign
   return result;
 }
 
-KEEP long long divide(long long left, long long right) { return left / right * 1000 + left % right; }
+KEEP long long quotient(long long left, long long right) { return left / right * 1000 + left % right; }
 
 KEEP void read_back(double value) {
   char text[64];
@@ -93,7 +93,7 @@ int main(void) {
   long_floats(1.0L / 7);
   printf("%.12f %.12f\n", series(2000), sqrt(2));
   printf("%llu %llu\n", power(3, 1000003, 1000000007ull), power(7, 65537, 4294967291ull));
-  printf("%lld %lld %lld\n", divide(1ll << 50, 12345), divide(-(1ll << 50), 12345), divide(LLONG_MAX, -3));
+  printf("%lld %lld %lld\n", quotient(1ll << 50, 12345), quotient(-(1ll << 50), 12345), quotient(LLONG_MAX, -3));
   printf("%d\n", total("idlidl", 1, 2.5, 3ll << 20, -4, 1e3, -5ll));
   char small[8];
   const char *volatile long_text = "overflow"; // the compiler must not see that it is cut

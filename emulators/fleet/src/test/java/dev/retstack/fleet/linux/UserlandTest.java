@@ -65,13 +65,17 @@ final class UserlandTest {
   /**
    * A program with what it is given.
    *
-   * @param arguments behind its name
+   * @param words its name, by which the file knows what to do, and its arguments
    * @param input standard input
    */
-  record Task(String program, List<String> arguments, String input) {
+  record Task(List<String> words, String input) {
+    static Task of(String line, String input) {
+      return new Task(List.of(line.split(" ")), input);
+    }
+
     @Override
     public String toString() {
-      return String.join(" ", program, String.join(" ", arguments)).strip();
+      return String.join(" ", words);
     }
   }
 
@@ -95,16 +99,16 @@ final class UserlandTest {
 
   private static final List<Task> TASKS =
       List.of(
-          new Task("hello", List.of("a", "bcd", "ef"), ""),
-          new Task("sortlines", List.of(), "b\nzz\na\nm\nb\n"),
-          new Task("sortlines", List.of(), ""),
-          new Task("recover", List.of("7", "/", "2", "+", "1"), ""),
-          new Task("recover", List.of("7", "/", "0"), ""),
-          new Task("qsort", List.of(), ""),
-          new Task("printf", List.of(), ""),
-          new Task("malloc", List.of(), ""),
-          new Task("json", List.of(), DOCUMENT),
-          new Task("json", List.of(), "{\"a\": [1, 2"));
+          Task.of("hello a bcd ef", ""),
+          Task.of("sortlines", "b\nzz\na\nm\nb\n"),
+          Task.of("sortlines", ""),
+          Task.of("recover 7 / 2 + 1", ""),
+          Task.of("recover 7 / 0", ""),
+          Task.of("qsort", ""),
+          Task.of("printf", ""),
+          Task.of("malloc", ""),
+          Task.of("json", DOCUMENT),
+          Task.of("json", "{\"a\": [1, 2"));
 
   static Stream<Case> cases() throws IOException, InterruptedException {
     List<Case> cases = new ArrayList<>();
@@ -134,16 +138,14 @@ final class UserlandTest {
   @ParameterizedTest
   @MethodSource("cases")
   void programDoesWhatItDoesUnderLinux(Case one) throws Exception {
-    Path program = PROGRAMS.get(one.task.program + "-" + one.variant);
+    Path program = PROGRAMS.get(one.variant);
     Assumptions.assumeTrue(program != null, "skipped: no compiler for " + one.variant);
     Assumptions.assumeFalse(
         one.toString().equals("m68k-mcount printf"),
         "skipped: Unicorn 2.1.4 has the 68881 print infinity as nan");
     Reference reference = reference(one);
-    List<String> arguments = new ArrayList<>(List.of("prog"));
-    arguments.addAll(one.task.arguments);
 
-    HostedRun run = HostedRun.of(program, arguments, ENVIRONMENT, one.task.input, SLICE);
+    HostedRun run = HostedRun.of(program, one.task.words(), ENVIRONMENT, one.task.input, SLICE);
 
     assertThat(run.result().ending().end())
         .as(run.result().ending().detail())
@@ -167,18 +169,20 @@ final class UserlandTest {
   private static Reference underLinux(Case one) throws IOException, InterruptedException {
     String qemu = "qemu-" + QEMU.getOrDefault(one.isa(), one.isa());
     Assumptions.assumeTrue(GuestCompiler.installed(qemu), "skipped: no " + qemu);
-    String twin = one.task.program + "-" + one.isa() + "-counted";
-    List<String> command = new ArrayList<>(List.of(qemu, PROGRAMS.get(twin).toString()));
-    command.addAll(one.task.arguments);
+    String twin = one.isa() + "-counted";
+    List<String> words = one.task.words;
+    List<String> command =
+        new ArrayList<>(List.of(qemu, "-0", words.getFirst(), PROGRAMS.get(twin).toString()));
+    command.addAll(words.subList(1, words.size()));
     Output output = run(command, one.task.input);
     Map<Long, String> names = names(PROGRAMS.get(twin + ".functions"));
     Map<String, Integer> calls = new TreeMap<>();
     for (String line : output.stderr.lines().toList()) {
-      String[] words = line.split(" ", -1);
-      long address = Long.parseUnsignedLong(words[0], 16);
+      String[] count = line.split(" ", -1);
+      long address = Long.parseUnsignedLong(count[0], 16);
       String name =
           names.getOrDefault(address, names.get(address & ~1)); // Thumb code: bit 0 is set
-      calls.put(name, Integer.parseInt(words[1]));
+      calls.put(name, Integer.parseInt(count[1]));
     }
     return new Reference(output.stdout, output.exitCode, calls);
   }
