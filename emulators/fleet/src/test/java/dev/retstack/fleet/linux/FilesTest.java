@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /**
  * Programs that make files and wait for them print the same and end the same way as on a machine or
  * under qemu-user; both probes record the same. What is not installed is skipped. {@code
- * -Dretstack.zoo=all} takes all forms, else one of each ISA.
+ * -Dretstack.zoo=all} takes all forms, else one of each kind.
  */
 class FilesTest {
   private static final long SLICE = 1_000_000;
@@ -69,7 +69,7 @@ class FilesTest {
   }
 
   @ParameterizedTest
-  @MethodSource("dev.retstack.fleet.linux.SignalForm#threaded")
+  @MethodSource("dev.retstack.fleet.linux.SignalForm#kinds")
   void programsReadTimers(SignalForm form) throws Exception {
     HostedRun run = likeElsewhere(form, "files/timers.c");
 
@@ -77,7 +77,7 @@ class FilesTest {
   }
 
   @ParameterizedTest
-  @MethodSource("dev.retstack.fleet.linux.SignalForm#threaded")
+  @MethodSource("dev.retstack.fleet.linux.SignalForm#kinds")
   void programsReadSignals(SignalForm form) throws Exception {
     HostedRun run = likeElsewhere(form, "files/signals.c");
 
@@ -85,7 +85,7 @@ class FilesTest {
   }
 
   @ParameterizedTest
-  @MethodSource("dev.retstack.fleet.linux.SignalForm#threaded")
+  @MethodSource("dev.retstack.fleet.linux.SignalForm#kinds")
   void programsWaitByEpoll(SignalForm form) throws Exception {
     HostedRun run = likeElsewhere(form, "files/epoll.c");
 
@@ -93,7 +93,7 @@ class FilesTest {
   }
 
   @ParameterizedTest
-  @MethodSource("dev.retstack.fleet.linux.SignalForm#threaded")
+  @MethodSource("dev.retstack.fleet.linux.SignalForm#kinds")
   void threadsWaitForFiles(SignalForm form) throws Exception {
     HostedRun run = likeElsewhere(form, "files/waits.c");
 

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * -Dretstack.signal.mutants=10000} runs so many for each ISA.
  */
 class SignalMutantsTest {
-  private static final int MUTANTS = Integer.getInteger("retstack.signal.mutants", 60);
+  private static final int MUTANTS = Integer.getInteger("retstack.signal.mutants", 20);
   private static final long FIRST = 1;
 
   /** Their handlers return to odd addresses, where mips runs MIPS16 until the core starts anew. */

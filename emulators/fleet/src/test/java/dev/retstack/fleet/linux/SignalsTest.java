@@ -189,7 +189,7 @@ class SignalsTest {
   }
 
   @ParameterizedTest
-  @MethodSource("dev.retstack.fleet.linux.SignalForm#threaded")
+  @MethodSource("dev.retstack.fleet.linux.SignalForm#kinds")
   void timersAndThreads(SignalForm form) throws Exception {
     HostedRun run = likeElsewhere(form, "signals/timers.c");
 
