@@ -27,6 +27,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
@@ -111,6 +112,9 @@ class LibraryCallsTest {
   private static final LinuxOptions LINUX =
       LinuxOptions.of("prog").withEnvironment(Map.of("HALF", "0.5"));
 
+  private static final Map<List<String>, Path> PROGRAMS = new HashMap<>();
+
+  @TempDir private static Path programs;
   @TempDir private Path folder;
 
   /** What a core recorded, by names. */
@@ -218,10 +222,20 @@ class LibraryCallsTest {
     return Files.writeString(folder.resolve(name), text);
   }
 
-  private Path program(Form form, String... more) throws Exception {
-    List<String> flags = new ArrayList<>(List.of("-O2", "-fno-builtin", "-pthread"));
-    flags.addAll(List.of(more));
-    return form.dynamic(folder, "prog", source("prog.c", PROGRAM), flags.toArray(String[]::new));
+  /** Several tests look at the same one: it is built once. */
+  private static Path program(Form form, String... more) throws Exception {
+    List<String> key = new ArrayList<>(List.of(form.name()));
+    key.addAll(List.of(more));
+    Path built = PROGRAMS.get(key);
+    if (built == null) {
+      List<String> flags = new ArrayList<>(List.of("-O2", "-fno-builtin", "-pthread"));
+      flags.addAll(List.of(more));
+      Path source = Files.writeString(programs.resolve("prog.c"), PROGRAM);
+      String name = "prog" + PROGRAMS.size();
+      built = form.dynamic(programs, name, source, flags.toArray(String[]::new));
+      PROGRAMS.put(key, built);
+    }
+    return built;
   }
 
   /** Both probes, in slices of different length. */

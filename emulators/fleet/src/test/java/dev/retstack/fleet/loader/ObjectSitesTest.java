@@ -63,7 +63,7 @@ final class ObjectSitesTest {
   private static final List<String> LINKED =
       List.of("-static", "-no-pie", "-nostdlib", "-nostartfiles");
 
-  @TempDir Path folder;
+  @TempDir static Path folder;
 
   static Stream<String> variants() throws IOException {
     JsonNode manifest =
@@ -94,15 +94,27 @@ final class ObjectSitesTest {
         .toList();
   }
 
-  private Path object(JsonNode variant) throws Exception {
+  private static Path object(String image) throws Exception {
+    Path object = folder.resolve(image + ".o");
+    if (Files.exists(object)) {
+      return object;
+    }
+    JsonNode variant = variant(image);
     Path source = Files.writeString(folder.resolve("functions.c"), FUNCTIONS);
     List<String> flags = new ArrayList<>(flags(variant, _ -> true));
     flags.addAll(List.of("-c", source.toString()));
-    Path object = folder.resolve("functions.o");
     return GuestCompiler.compileWith(compiler(variant), object, flags.toArray(String[]::new));
   }
 
-  private Path linked(JsonNode variant, Path object, String... more) throws Exception {
+  /** The object's program, with the relocations that made it, as two tests want it. */
+  private static Path linked(String image) throws Exception {
+    Path program = folder.resolve(image + ".program");
+    return Files.exists(program) ? program : linked(image, program, "-Wl,--emit-relocs");
+  }
+
+  private static Path linked(String image, Path program, String flag) throws Exception {
+    JsonNode variant = variant(image);
+    Path object = object(image);
     String counting = variant.get("countingFunction").asText();
     Path source =
         Files.writeString(
@@ -111,9 +123,7 @@ final class ObjectSitesTest {
                 .formatted(counting.isEmpty() ? "unused" : counting));
     List<String> flags = new ArrayList<>(flags(variant, f -> !INSTRUMENTING.matcher(f).matches()));
     flags.addAll(LINKED);
-    flags.addAll(Arrays.asList(more));
-    flags.addAll(List.of(source.toString(), object.toString()));
-    Path program = folder.resolve("program" + more.length);
+    flags.addAll(List.of(flag, source.toString(), object.toString()));
     return GuestCompiler.compileWith(compiler(variant), program, flags.toArray(String[]::new));
   }
 
@@ -129,12 +139,12 @@ final class ObjectSitesTest {
   @MethodSource("variants")
   void theSitesOfAnObjectAreThoseOfTheProgramItIsLinkedInto(String image) throws Exception {
     JsonNode variant = variant(image);
-    Path object = object(variant);
-    LoadedImage unlinked = LoadedImage.loadUnlinked(object);
+    LoadedImage unlinked = LoadedImage.loadUnlinked(object(image));
     List<FoundSite> sites = SiteFinder.find(unlinked);
     boolean relaxes = variant.get("isa").asText().startsWith("riscv");
-    Path program = relaxes ? linked(variant, object, "-Wl,--no-relax") : linked(variant, object);
-    List<FoundSite> scanned = SiteFinder.find(LoadedImage.load(program));
+    Path program =
+        relaxes ? linked(image, folder.resolve("program"), "-Wl,--no-relax") : linked(image);
+    List<FoundSite> scanned = SiteFinder.find(withoutRelocations(program));
     assertThat(scanned).hasSize(5);
     assertThat(places(sites)).isEqualTo(places(scanned));
     for (FoundSite site : sites) {
@@ -157,10 +167,9 @@ final class ObjectSitesTest {
   @ParameterizedTest
   @MethodSource("variants")
   void relocationsThatALinkerKeepsNameTheCallsThatAScanFinds(String image) throws Exception {
-    JsonNode variant = variant(image);
-    Path program = linked(variant, object(variant), "-Wl,--emit-relocs");
+    Path program = linked(image);
     LoadedImage kept = LoadedImage.load(program);
-    LoadedImage scanned = LoadedImage.of(ElfFile.parse(withoutRelocations(program), "scanned"));
+    LoadedImage scanned = withoutRelocations(program);
     List<Long> calls =
         SiteFinder.find(scanned).stream()
             .filter(site -> site.state() == State.CALL)
@@ -173,7 +182,8 @@ final class ObjectSitesTest {
         .isEqualTo(SiteFinder.find(scanned).stream().map(FoundSite::address).toList());
   }
 
-  private static byte[] withoutRelocations(Path program) throws IOException {
+  private static LoadedImage withoutRelocations(Path program)
+      throws IOException, ElfFormatException {
     byte[] bytes = Files.readAllBytes(program);
     boolean is64 = bytes[EI_CLASS] == ELFCLASS64;
     ByteBuffer file =
@@ -187,7 +197,7 @@ final class ObjectSitesTest {
       }
       at += is64 ? 64 : 40;
     }
-    return bytes;
+    return LoadedImage.of(ElfFile.parse(bytes, "scanned"));
   }
 
   /**
@@ -251,7 +261,7 @@ final class ObjectSitesTest {
 
   @Test
   void anObjectIsNoProgram() throws Exception {
-    Path object = object(variant("zoo-x86_64-fentry.elf"));
+    Path object = object("zoo-x86_64-fentry.elf");
     assertThatThrownBy(() -> LoadedImage.load(object))
         .isInstanceOf(ElfFormatException.class)
         .hasMessageContaining("1 (relocatable object)")
@@ -260,7 +270,7 @@ final class ObjectSitesTest {
 
   @Test
   void objectsThatLieAreRefusedByASentence() throws Exception {
-    byte[] object = Files.readAllBytes(object(variant("zoo-x86_64-fentry.elf")));
+    byte[] object = Files.readAllBytes(object("zoo-x86_64-fentry.elf"));
     int sections = (int) little(object).getLong(40);
     int count = little(object).getShort(60);
     refused(Arrays.copyOf(object, object.length / 2), "e_shoff", "cut off or damaged");
