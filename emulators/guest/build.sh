@@ -9,7 +9,9 @@
 #                            any difference, what could not be built is listed as skipped
 #   build.sh --prepared DIR  build the prepared variants into DIR; absent compilers are skipped
 #   build.sh --realign DIR   build the images of realign/ into DIR; absent compilers are skipped
-#   build.sh --rtos DIR      build the images of rtos/ into DIR; absent compilers are skipped
+#   build.sh --rtos DIR [VARIANT...]
+#                            build the images of rtos/, or those of the variants named, into DIR; absent compilers are
+#                            skipped
 #   build.sh --twins DIR     build the uninstrumented twins (zoo-<isa>-plain.elf, and such as zoo-riscv64-plain-far.elf where
 #                            the variant's flags do more than instrument) into DIR; absent compilers are skipped
 #   build.sh --levels DIR [VARIANT...]
@@ -394,9 +396,13 @@ case ${1-} in
     apart realign "$2" "${REALIGN[@]}"
     ;;
   --rtos)
-    [[ $# == 2 ]] || fail "--rtos needs a directory"
+    [[ $# -ge 2 ]] || fail "--rtos needs a directory"
     mkdir -p "$2"
-    apart rtos "$2" "${RTOS[@]}"
+    [[ $# -gt 2 ]] || set -- "$@" "${RTOS[@]}"
+    for variant in "${@:3}"; do
+      [[ " ${RTOS[*]} " == *" $variant "* ]] || fail "no variant of rtos: $variant; there are: ${RTOS[*]}"
+    done
+    apart rtos "${@:2}"
     ;;
   --twins)
     [[ $# == 2 ]] || fail "--twins needs a directory"

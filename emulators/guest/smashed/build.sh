@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Builds the images of smashed/: planted buffer overflows (smashed.c), where the tracer sees the word that a function
 # returns by. With the compilers, flags, runtime and linker script of the zoo (../variants.sh, ../runtime).
-#   build.sh [DIR]   into DIR, or images/ with images/SHA256SUMS; absent compilers are skipped, and said
+#   build.sh [DIR [VARIANT...]]   into DIR, those of the variants named or all; without DIR all into images/, with
+#                                 images/SHA256SUMS; absent compilers are skipped, and said
 set -euo pipefail
 export LC_ALL=C
 out=$(realpath "${1-$(dirname "${BASH_SOURCE[0]}")/images}")
@@ -42,7 +43,10 @@ build() {
 }
 
 mkdir -p "$out"
-for variant in "${SMASHED[@]}"; do
+variants=("${@:2}")
+[[ $# -gt 1 ]] || variants=("${SMASHED[@]}")
+for variant in "${variants[@]}"; do
+  [[ " ${SMASHED[*]} " == *" $variant "* ]] || fail "no variant of smashed: $variant; there are: ${SMASHED[*]}"
   describe "$variant"
   if echo 'int x;' | "$compiler" "${isa_flags[@]}" -fno-pie -x c - -c -o /dev/null 2> /dev/null; then
     build "$variant" "$out/smashed-$variant.elf"

@@ -38,7 +38,7 @@ class RandomProgramsTest {
   /** Where programs are put of which a fault was found. */
   private static final Path KEPT = Path.of("target", "random-programs");
 
-  private static final int SEEDS = 2;
+  private static final int SEEDS = 1;
   private static final int VARIANTS = 4;
 
   @TempDir private Path dir;

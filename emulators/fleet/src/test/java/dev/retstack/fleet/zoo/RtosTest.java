@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -147,13 +148,13 @@ class RtosTest {
   void todaysCompilerMakesImagesThatRun(@TempDir Path folder) throws Exception {
     Assumptions.assumeTrue(
         GuestCompiler.installed("x86_64-linux-gnu-gcc"), "skipped: no x86_64-linux-gnu-gcc");
-    Process build =
-        new ProcessBuilder(Zoo.GUEST.resolve("build.sh").toString(), "--rtos", folder.toString())
-            .redirectErrorStream(true)
-            .start();
+    List<String> command = new ArrayList<>();
+    command.addAll(List.of(Zoo.GUEST.resolve("build.sh").toString(), "--rtos", folder.toString()));
+    someImages().map(f -> f.replaceAll("^rtos-|[.]elf$", "")).forEach(command::add);
+    Process build = new ProcessBuilder(command).redirectErrorStream(true).start();
     String said = new String(build.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     assertThat(build.waitFor()).as(said).isZero();
-    for (String file : images().toList()) {
+    for (String file : someImages().toList()) {
       if (Files.exists(folder.resolve(file))) {
         LoadedImage image = LoadedImage.load(folder.resolve(file));
         Run run = Run.of(image, options().withTraced(false), 1_000_000, _ -> {}, "rtos");
