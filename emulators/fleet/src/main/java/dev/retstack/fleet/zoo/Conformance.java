@@ -72,7 +72,7 @@ public final class Conformance {
   }
 
   private Run run(CoreOptions how, long slice) {
-    return Run.of(zoo.image(), how, slice, core -> {}, zoo.program());
+    return Run.withoutKeyframes(zoo.image(), how, core -> slice, zoo.program());
   }
 
   private Optional<String> tree() {

@@ -25,7 +25,7 @@ import java.util.function.ToLongFunction;
  * A program run to its end on one core, with all its records where they were kept.
  *
  * @param keyframes a sum of what was open where each batch but the first began; 0 where that could
- *     not be told
+ *     not be told; none where nobody asked
  */
 public record Run(
     LoadedImage image,
@@ -38,6 +38,14 @@ public record Run(
     long abandoned,
     int batches,
     LongList keyframes) {
+
+  /** What is kept of a run, beside numbers. */
+  private enum Kept {
+    NOTHING,
+    RECORDS,
+    /** records and keyframes */
+    ALL
+  }
 
   /** Runs a program with default options in long slices. */
   public static Run of(LoadedImage image, String... arguments) {
@@ -77,19 +85,28 @@ public record Run(
    */
   public static Run of(
       LoadedImage image, CoreOptions options, ToLongFunction<Core> slices, String... arguments) {
-    return of(image, options, slices, true, arguments);
+    return of(image, options, slices, Kept.ALL, arguments);
+  }
+
+  /**
+   * Runs a program without a look at the frames that are open where a batch begins: each look costs
+   * as much as there are, in a deep recursion with small batches more than all else.
+   */
+  public static Run withoutKeyframes(
+      LoadedImage image, CoreOptions options, ToLongFunction<Core> slices, String... arguments) {
+    return of(image, options, slices, Kept.RECORDS, arguments);
   }
 
   /** Runs a program in long slices and forgets its records, so that it may leave any number. */
   public static Run withoutRecords(LoadedImage image, CoreOptions options, String... arguments) {
-    return of(image, options, core -> 1_000_000, false, arguments);
+    return of(image, options, core -> 1_000_000, Kept.NOTHING, arguments);
   }
 
   private static Run of(
       LoadedImage image,
       CoreOptions options,
       ToLongFunction<Core> slices,
-      boolean keep,
+      Kept kept,
       String... arguments) {
     ByteArrayOutputStream output = new ByteArrayOutputStream();
     String[] argv = new String[arguments.length + 1];
@@ -109,11 +126,11 @@ public record Run(
           all.unhijackable += core.probe().unhijackable();
           all.abandoned += core.probe().abandoned();
           all.batches++;
-          if (keep) {
+          if (kept != Kept.NOTHING) {
             all.append(core.probe().batch());
           }
           core.probe().clear();
-          if (how != Core.Slice.ENDED) {
+          if (kept == Kept.ALL && how != Core.Slice.ENDED) {
             all.keyframes.add(sum(core.probe().keyframe()));
           }
         }

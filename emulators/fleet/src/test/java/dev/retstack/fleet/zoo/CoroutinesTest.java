@@ -203,7 +203,9 @@ class CoroutinesTest {
     for (ProbeKind probe : List.of(ProbeKind.JAVA, ProbeKind.NATIVE)) {
       CoreOptions options =
           options(probe).withRecordsPerChunk(1 + random.nextInt(1 << random.nextInt(1, 12)));
-      Run run = Run.of(image, options, core -> 1 + random.nextInt(1 << random.nextInt(1, 14)));
+      Run run =
+          Run.withoutKeyframes(
+              image, options, core -> 1 + random.nextInt(1 << random.nextInt(1, 14)));
       Records.assertSame("one slice", records, probe + ", -Dretstack.seed=" + seed, run.records());
     }
   }

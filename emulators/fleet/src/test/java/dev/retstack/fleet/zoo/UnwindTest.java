@@ -113,7 +113,7 @@ final class UnwindTest {
               .withCheckReturns(random.nextBoolean())
               .withRecordsPerChunk(1 + random.nextInt(1 << random.nextInt(1, 12)));
       Run run =
-          Run.of(
+          Run.withoutKeyframes(
               java.image(),
               options,
               core -> 1 + random.nextInt(1 << random.nextInt(1, 14)),
