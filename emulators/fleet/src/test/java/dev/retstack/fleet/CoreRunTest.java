@@ -42,7 +42,7 @@ class CoreRunTest {
           new CoreRun(
               core,
               FleetOptions.standard(),
-              30_000,
+              10_000,
               sink,
               new SentImages(sink),
               new CoreSettings(core, () -> catalog));

@@ -34,11 +34,11 @@ class FairnessTest {
   /** Batches of a few records and of many, so that some cores send in every few instructions. */
   private static final int[] BATCHES = {3, 200, 16_384};
 
-  /** Enough for each work and each batch; {@code -Dretstack.zoo=all} takes a core of each image. */
-  private static List<CoreSpec> cores(int most) {
+  /** Each work with each batch; {@code -Dretstack.zoo=all} takes a core of each image. */
+  private static List<CoreSpec> cores() {
     List<CoreSpec> cores = new ArrayList<>();
     for (LoadedImage image : EachIsa.images()) {
-      if (!EachIsa.ALL && cores.size() == most) {
+      if (!EachIsa.ALL && cores.size() == WORK.length * BATCHES.length) {
         break;
       }
       int number = cores.size();
@@ -100,7 +100,7 @@ class FairnessTest {
 
   @Test
   void noCoreIsFarBehindWhateverItsWork() throws Exception {
-    List<CoreSpec> cores = cores(12);
+    List<CoreSpec> cores = cores();
     Watch watch = run(cores, THREADS);
     long most = watch.chunks.values().stream().mapToLong(Long::longValue).max().orElseThrow();
     long fewest = watch.chunks.values().stream().mapToLong(Long::longValue).min().orElseThrow();
@@ -111,7 +111,7 @@ class FairnessTest {
   /** With one thread there is no host to excuse: turns are taken in strict order. */
   @Test
   void onOneThreadTheBoundIsExact() throws Exception {
-    Watch watch = run(cores(6), 1);
+    Watch watch = run(cores(), 1);
     assertThat(watch.mostBehind).isBetween(SLICE / 2, 2 * SLICE + 1_000);
   }
 }

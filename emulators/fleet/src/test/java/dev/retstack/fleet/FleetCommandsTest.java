@@ -42,7 +42,7 @@ class FleetCommandsTest {
               image.isa().name() + "-" + i,
               image,
               // many cores take long to fill a big chunk
-              RunningFleet.busy().withRecordsPerChunk(count > IMAGES.length * 2 ? 500 : 2_000),
+              RunningFleet.busy().withRecordsPerChunk(count > IMAGES.length * 2 ? 300 : 2_000),
               Map.of("rack", Integer.toString(i % 2))));
     }
     return cores;
