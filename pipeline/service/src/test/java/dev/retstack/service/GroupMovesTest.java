@@ -93,7 +93,7 @@ class GroupMovesTest {
   private static Map<Integer, Owner> settled(LiveBench bench, List<Pipeline> members)
       throws Exception {
     long live = members.stream().filter(member -> member != null).count();
-    long deadline = System.nanoTime() + WAIT.toNanos();
+    long began = System.nanoTime();
     while (true) {
       Map<Integer, Owner> owners = new TreeMap<>();
       List<Integer> shares = new ArrayList<>();
@@ -116,8 +116,8 @@ class GroupMovesTest {
       if (all == PARTITIONS && owners.size() == PARTITIONS && even && shares.size() == live) {
         return owners;
       }
-      assertThat(System.nanoTime()).as(owners.toString()).isLessThan(deadline);
-      Waits.pauseOfPages();
+      assertThat(System.nanoTime() - began).as(owners.toString()).isLessThan(WAIT.toNanos());
+      Waits.pause(began);
     }
   }
 

@@ -130,7 +130,7 @@ class JobTest {
   }
 
   private static JsonNode awaitPast(Pipeline member, long records) throws Exception {
-    long deadline = System.nanoTime() + WAIT.toNanos();
+    long began = System.nanoTime();
     try (HttpAsk ask = new HttpAsk(member.httpUri())) {
       while (true) {
         JsonNode past = JSON.readTree(ask.get("/history").body());
@@ -144,8 +144,8 @@ class JobTest {
         if (sum == records && bytes > 0) {
           return past;
         }
-        assertThat(System.nanoTime()).as("%s", past).isLessThan(deadline);
-        Waits.pause();
+        assertThat(System.nanoTime() - began).as("%s", past).isLessThan(WAIT.toNanos());
+        Waits.pause(began);
       }
     }
   }
@@ -203,7 +203,7 @@ class JobTest {
 
   /** Asks until every partition is there, given by so many members. */
   private static JsonNode awaitComplete(Pipeline member, int members) throws Exception {
-    long deadline = System.nanoTime() + WAIT.toNanos();
+    long began = System.nanoTime();
     try (HttpAsk ask = new HttpAsk(member.httpUri())) {
       while (true) {
         JsonNode parts = JSON.readTree(ask.get("/parts").body());
@@ -212,8 +212,8 @@ class JobTest {
         if (givers.size() == members && !givers.contains("")) {
           return parts;
         }
-        assertThat(System.nanoTime()).as(parts.toString()).isLessThan(deadline);
-        Waits.pause();
+        assertThat(System.nanoTime() - began).as(parts.toString()).isLessThan(WAIT.toNanos());
+        Waits.pause(began);
       }
     }
   }

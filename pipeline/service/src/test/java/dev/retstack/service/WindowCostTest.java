@@ -30,10 +30,10 @@ import org.junit.jupiter.api.Test;
  * has as many chunks as it would have in a larger partition, and each is smaller.
  */
 class WindowCostTest {
-  private static final int CORES = Integer.getInteger("retstack.window.cores", 100);
+  private static final int CORES = Integer.getInteger("retstack.window.cores", 50);
   private static final int CHUNKS = Integer.getInteger("retstack.window.chunks", 60);
   private static final int RECORDS = Integer.getInteger("retstack.window.records", 64);
-  private static final int QUESTIONS = Integer.getInteger("retstack.window.questions", 40);
+  private static final int QUESTIONS = Integer.getInteger("retstack.window.questions", 20);
   private static final long SEED = Long.getLong("retstack.seed", 2302);
 
   /** Of a partition of this size, a window may fetch this much. */

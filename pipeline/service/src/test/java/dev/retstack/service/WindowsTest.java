@@ -79,7 +79,7 @@ import org.junit.jupiter.api.io.TempDir;
 class WindowsTest {
   private static final int PARTITIONS = 2;
   private static final int CORES = 6;
-  private static final int WINDOWS = Integer.getInteger("retstack.windows", 8);
+  private static final int WINDOWS = Integer.getInteger("retstack.windows", 4);
   private static final long SEED = Long.getLong("retstack.seed", 23023);
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final Waits WAITS = new Waits(Duration.ofMinutes(2));

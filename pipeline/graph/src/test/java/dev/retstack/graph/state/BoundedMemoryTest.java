@@ -109,6 +109,8 @@ class BoundedMemoryTest {
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(List.of("-XX:TieredStopAtLevel=1", "-Xmx" + heap));
     command.add("-XX:+UseG1GC"); // of which a budget knows the regions
+    // many small collections by many threads would take half of the time
+    command.addAll(List.of("-Xms" + heap, "-XX:ParallelGCThreads=1", "-XX:ConcGCThreads=1"));
     command.add("--enable-native-access=ALL-UNNAMED");
     for (String opened : List.of("lang", "util", "util.concurrent", "util.concurrent.atomic")) {
       command.add("--add-opens=java.base/java." + opened + "=ALL-UNNAMED"); // for HeapWalk

@@ -20,7 +20,8 @@ import org.apache.kafka.common.TopicPartition;
  * time are bounded. For one thread, and for one question: nothing of it stays behind.
  *
  * <p>Chunks of other cores lie between. It goes to each place by its offset, and fetches little at
- * a time: what lies behind the last chunk of a place is not wanted.
+ * a time: what lies behind the last chunk of a place is not wanted. What came with a fetch is not
+ * fetched again for the next place.
  */
 public final class LogReader implements AutoCloseable {
   /** Bytes of a core's chunks in one answer at most. */
@@ -42,6 +43,10 @@ public final class LogReader implements AutoCloseable {
   private final long receivedBefore;
   private final long deadline = System.nanoTime() + LogConsumers.PATIENCE.toNanos();
   private TopicPartition assigned;
+
+  /** From here up to where the consumer stands, all records were taken for the core. */
+  private long takenFrom;
+
   private long chunkBytes;
   private boolean failed;
 
@@ -81,7 +86,7 @@ public final class LogReader implements AutoCloseable {
       if (left.isEmpty()) {
         throw gone(key, "its last chunk, of time %d, is deleted".formatted(lastTime(places)));
       }
-      consumer.seek(assigned, left.getFirst().offset());
+      seek(left.getFirst().offset());
       return read(key, left, question, around);
     } catch (KafkaException e) {
       failed = true;
@@ -161,9 +166,8 @@ public final class LogReader implements AutoCloseable {
 
   /** Reads the records of a place, up to this offset, or until the window is whole. */
   private void read(Place place, long end, CoreKey key, WindowChunks into) {
-    long at = consumer.position(assigned);
-    if (at > place.offset() || place.offset() - at > READ_ON) {
-      consumer.seek(assigned, place.offset());
+    if (place.offset() < takenFrom || place.offset() - consumer.position(assigned) > READ_ON) {
+      seek(place.offset());
     }
     while (consumer.position(assigned) <= end && !into.isWhole()) {
       for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
@@ -188,6 +192,11 @@ public final class LogReader implements AutoCloseable {
             "ask again, or " + NARROW);
       }
     }
+  }
+
+  private void seek(long offset) {
+    consumer.seek(assigned, offset);
+    takenFrom = offset;
   }
 
   private static BadRequestException tooLarge(String fact) {

@@ -14,9 +14,10 @@ import java.util.concurrent.locks.LockSupport;
  */
 public record Waits(Duration patience) {
   private static final long PAUSE_NANOS = 20_000_000;
+  private static final long PAUSE_NANOS_MAX = 300_000_000;
 
-  /** A page of all metrics costs milliseconds to make and to read. */
-  private static final long PAGE_PAUSE_NANOS = 60_000_000;
+  /** Of the time since the first look, the part until the next one. */
+  private static final int PART = 5;
 
   /** What is waited for. */
   public interface Condition {
@@ -28,22 +29,21 @@ public record Waits(Duration patience) {
     return stage.toCompletableFuture().get(patience.toSeconds(), TimeUnit.SECONDS);
   }
 
-  /** Between two looks: whoever is waited for has the processor meanwhile. */
-  public static void pause() {
-    LockSupport.parkNanos(PAUSE_NANOS);
-  }
-
-  /** Between two looks at a page that costs whoever is waited for something. */
-  public static void pauseOfPages() {
-    LockSupport.parkNanos(PAGE_PAUSE_NANOS);
+  /**
+   * Between two looks, whose first was at this time of {@link System#nanoTime}. A look costs
+   * whoever is waited for something: what takes longer is looked at less often.
+   */
+  public static void pause(long began) {
+    long waited = System.nanoTime() - began;
+    LockSupport.parkNanos(Math.clamp(waited / PART, PAUSE_NANOS, PAUSE_NANOS_MAX));
   }
 
   /** Looks again until it holds; each look asks the running system. */
   public void await(String what, Condition condition) throws Exception {
-    long deadline = System.nanoTime() + patience.toNanos();
+    long began = System.nanoTime();
     while (!condition.holds()) {
-      assertThat(System.nanoTime()).as(what).isLessThan(deadline);
-      pause();
+      assertThat(System.nanoTime() - began).as(what).isLessThan(patience.toNanos());
+      pause(began);
     }
   }
 }
