@@ -37,12 +37,17 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Figures of the pages for BENCHMARKS.md, of a recorded trace and of a running job. They are small
- * here, and large where the system properties say so; nothing is asserted of a time.
+ * Figures of the pages for BENCHMARKS.md, of a recorded trace and of a running job. They are as
+ * large as the system properties say; nothing is asserted of a time.
  */
+@EnabledIfSystemProperty(
+    named = "retstack.figures.rounds",
+    matches = ".+",
+    disabledReason = "long form: ./retstack test --campaign page-figures")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Timeout(3600)
 class PageFiguresTest {
