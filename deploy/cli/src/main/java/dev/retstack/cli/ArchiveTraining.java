@@ -1,5 +1,6 @@
 package dev.retstack.cli;
 
+import dev.retstack.cli.broker.BrokerException;
 import dev.retstack.cli.broker.EmbeddedBroker;
 import dev.retstack.cli.command.ExitCode;
 import dev.retstack.cli.command.Terminal;
@@ -23,8 +24,8 @@ public final class ArchiveTraining {
   private ArchiveTraining() {}
 
   /**
-   * Ends the JVM. A part that fails, such as emulation without libunicorn, is missing in the
-   * archive and no error.
+   * Ends the JVM. A part that fails, such as emulation without libunicorn or a broker without a
+   * free port, is missing in the archive and no error.
    *
    * @param arguments a recorded trace; and for verbs that serve, a folder that is made for the time
    */
@@ -39,7 +40,11 @@ public final class ArchiveTraining {
           TraceServer.start(Path.of(trace), LateSymbols.NONE, HttpSettings.LOCAL)) {
         server.askItself();
       }
-      cluster(Path.of(arguments[1]));
+      try {
+        cluster(Path.of(arguments[1]));
+      } catch (BrokerException e) {
+        System.err.println("no broker for the training: " + e.getMessage());
+      }
     }
     System.exit(ExitCode.OK);
   }
