@@ -159,10 +159,7 @@ class ForgottenSessionsTest {
         long began = System.nanoTime();
         String metrics = client.get("metrics", Map.of());
         while (!metrics.contains(waits)) {
-          assertThat(System.nanoTime() - began)
-              .as("no %s in%n%s", waits, metrics)
-              .isLessThan(WAIT.toNanos());
-          Waits.pause(began);
+          Waits.pause(began, WAIT, "no %s in%n%s".formatted(waits, metrics));
           metrics = client.get("metrics", Map.of());
         }
       }
@@ -264,10 +261,7 @@ class ForgottenSessionsTest {
         if (found == Integer.parseInt(count)) {
           return stats;
         }
-        assertThat(System.nanoTime() - began)
-            .as("%d %s: %s", found, what, stats)
-            .isLessThan(WAIT.toNanos());
-        Waits.pause(began);
+        Waits.pause(began, WAIT, "%d %s: %s".formatted(found, what, stats));
       }
     }
   }

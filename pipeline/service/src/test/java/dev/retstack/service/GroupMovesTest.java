@@ -116,8 +116,7 @@ class GroupMovesTest {
       if (all == PARTITIONS && owners.size() == PARTITIONS && even && shares.size() == live) {
         return owners;
       }
-      assertThat(System.nanoTime() - began).as(owners.toString()).isLessThan(WAIT.toNanos());
-      Waits.pause(began);
+      Waits.pause(began, WAIT, owners);
     }
   }
 

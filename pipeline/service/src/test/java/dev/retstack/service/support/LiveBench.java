@@ -1,7 +1,5 @@
 package dev.retstack.service.support;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.LiveClient;
 import dev.retstack.service.Pipeline;
@@ -147,8 +145,7 @@ public final class LiveBench {
     try (LiveClient client = new LiveClient(pipeline.httpUri())) {
       Scraped page = new Scraped(client.get("metrics", Map.of()));
       while (!condition.test(page)) {
-        assertThat(System.nanoTime() - began).as("time of looks").isLessThan(WAIT.toNanos());
-        Waits.pause(began);
+        Waits.pause(began, WAIT, "nothing scraped is what was waited for");
         page = new Scraped(client.get("metrics", Map.of()));
       }
       return page;

@@ -30,11 +30,15 @@ public record Waits(Duration patience) {
   }
 
   /**
-   * Between two looks, whose first was at this time of {@link System#nanoTime}. A look costs
-   * whoever is waited for something: what takes longer is looked at less often.
+   * Between two looks. Each costs the member something, so a long wait looks less often.
+   *
+   * @param began time of the first look, of {@link System#nanoTime}
+   * @param patience after which the test fails
+   * @param seen what the last look saw
    */
-  public static void pause(long began) {
+  public static void pause(long began, Duration patience, Object seen) {
     long waited = System.nanoTime() - began;
+    assertThat(waited).as("%s", seen).isLessThan(patience.toNanos());
     LockSupport.parkNanos(Math.clamp(waited / PART, PAUSE_NANOS, PAUSE_NANOS_MAX));
   }
 
@@ -42,8 +46,7 @@ public record Waits(Duration patience) {
   public void await(String what, Condition condition) throws Exception {
     long began = System.nanoTime();
     while (!condition.holds()) {
-      assertThat(System.nanoTime() - began).as(what).isLessThan(patience.toNanos());
-      pause(began);
+      pause(began, patience, what);
     }
   }
 }
