@@ -24,6 +24,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -35,6 +36,7 @@ import picocli.CommandLine;
  * already runs what needs no shell, since most of an example's time is the start of its JVM.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Order(1)
 class ExamplesTest {
   /** Verbs that run until they are told to stop. */
   private static final Set<String> FOREGROUND = Set.of("broker", "pipeline", "view");

@@ -29,6 +29,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 import org.apache.avro.specific.SpecificRecord;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -36,6 +37,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Chunks that make reconstruction throw, in the middle of others on the same partition: each costs
  * its own core, and no partition leaves its owner.
  */
+@Order(1)
 class BrokenChunkTest {
   private static final int MANY = Integer.getInteger("retstack.broken.cores", 20);
   private static final long POISON = 0x401000 + 2 * 0x40;

@@ -28,6 +28,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ExecutionException;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AlterConfigOp;
@@ -38,10 +39,13 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.config.TopicConfig;
+import org.apache.kafka.common.errors.PolicyViolationException;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 
 /** More images than a member may hold: those that went from memory are found again. */
+@Order(1)
 class ImagesBoundTest {
   private static final int IMAGES = 24;
   private static final int HELD = 3;
@@ -360,10 +364,18 @@ class ImagesBoundTest {
                           AlterConfigOp.OpType.SET))))
           .all()
           .get();
-      admin
-          .deleteRecords(Map.of(new TopicPartition(topic, 0), RecordsToDelete.beforeOffset(1)))
-          .all()
-          .get();
+      WAITS.await("the policy reaches the log", () -> isDeleted(admin, topic));
+    }
+  }
+
+  private static boolean isDeleted(Admin admin, String topic) throws Exception {
+    var first = Map.of(new TopicPartition(topic, 0), RecordsToDelete.beforeOffset(1));
+    try {
+      admin.deleteRecords(first).all().get();
+      return true;
+    } catch (ExecutionException e) {
+      assertThat(e).hasCauseInstanceOf(PolicyViolationException.class);
+      return false;
     }
   }
 

@@ -23,9 +23,11 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 
 /** Several members against one Kafka are one job: any of them answers as one alone would. */
+@Order(1)
 class JobTest {
   private static final Duration WAIT = Duration.ofSeconds(40);
   private static final ObjectMapper JSON = new ObjectMapper();

@@ -42,10 +42,12 @@ import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The pipeline against a real broker: whatever happens, the result is that of a plain replay. */
+@Order(1)
 class PipelineTest {
   private static final int PARTITIONS = 3;
   private static final long SEED = 20263;

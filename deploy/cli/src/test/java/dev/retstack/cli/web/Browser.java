@@ -8,10 +8,12 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Clock;
 import java.time.Duration;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import java.util.logging.Level;
 import java.util.stream.Stream;
@@ -46,9 +48,14 @@ final class Browser implements AutoCloseable {
 
   private static final Path SCREENSHOTS = Path.of("target", "screenshots");
 
+  /** Between two looks, each of which costs browser and test something. */
+  private static final long PAUSE_NANOS = 20_000_000;
+
+  private static final long PAUSE_NANOS_MAX = 300_000_000;
+
   private final ChromeDriver driver;
   private String server;
-  private Duration patience = Duration.ofSeconds(20);
+  private Duration patience = Duration.ofSeconds(60);
 
   private Browser(ChromeDriver driver, URI server) {
     this.driver = driver;
@@ -189,7 +196,15 @@ final class Browser implements AutoCloseable {
   }
 
   void until(String what, Supplier<Boolean> holds) {
-    new WebDriverWait(driver, patience, Duration.ofMillis(20))
+    long began = System.nanoTime();
+    new WebDriverWait(
+            driver,
+            patience,
+            Duration.ZERO,
+            Clock.systemUTC(),
+            _ ->
+                LockSupport.parkNanos(
+                    Math.clamp((System.nanoTime() - began) / 5, PAUSE_NANOS, PAUSE_NANOS_MAX)))
         .withMessage(() -> what + "; the page says: " + text("body"))
         .until(_ -> holds.get());
   }

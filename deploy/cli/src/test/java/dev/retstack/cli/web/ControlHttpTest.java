@@ -29,6 +29,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
@@ -37,6 +38,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Commands over HTTP to a fleet that runs: who may give them, and what each core answers. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Timeout(180)
+@Order(1)
 class ControlHttpTest {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final String PREFIX = "control-http";

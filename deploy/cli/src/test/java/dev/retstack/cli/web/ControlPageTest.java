@@ -38,6 +38,7 @@ import org.openqa.selenium.WebElement;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 @Timeout(240)
+@Order(1)
 class ControlPageTest {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final String PREFIX = "control-page";

@@ -7,11 +7,13 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 
 /**
  * A hostile stream cannot make a core grow beyond what README.md states, in a heap that is small.
  */
+@Order(1)
 class BoundedMemoryTest {
   /** README.md, "Memory": a core and its image, with the limits of replay and 16,384 functions. */
   private static final long STATED = 96L << 20;
