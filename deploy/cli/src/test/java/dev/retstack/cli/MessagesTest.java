@@ -15,6 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -136,6 +137,15 @@ class MessagesTest {
     List<String> verb =
         List.of("emulate", "--image", "zoo-x86_64-fentry", "--kafka-config", "FILE");
     assertThat(refused(verb, settings, ExitCode.BAD_INPUT)).contains("write one key=value a line");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"fast", "0", "-1", "1e30", "1e-30"})
+  void aTimeBetweenLinesOfProgressThatIsNoneIsNamedWithACure(String seconds) {
+    Ran ran = Ran.with(Map.of("RETSTACK_PROGRESS", seconds), "report", trace.toString());
+    assertThat(ran.code()).isEqualTo(ExitCode.USAGE);
+    assertThat(ran.err())
+        .contains("RETSTACK_PROGRESS: seconds between lines of progress", "\"" + seconds + "\"");
   }
 
   @Test

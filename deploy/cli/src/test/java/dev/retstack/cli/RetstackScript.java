@@ -41,6 +41,7 @@ public final class RetstackScript {
     builder.directory(folder.toFile());
     builder.environment().put("PATH", script.getParent() + ":" + builder.environment().get("PATH"));
     builder.environment().remove("KAFKA_BOOTSTRAP_SERVERS");
+    builder.environment().put("RETSTACK_PROGRESS", "0.5");
     builder.environment().putAll(more);
     return builder;
   }

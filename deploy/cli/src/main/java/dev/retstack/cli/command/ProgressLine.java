@@ -3,6 +3,8 @@ package dev.retstack.cli.command;
 import dev.retstack.graph.check.Count;
 import dev.retstack.schema.wire.Visible;
 import dev.retstack.service.replay.TraceReplay;
+import java.math.BigDecimal;
+import java.util.Objects;
 
 /**
  * Shows the progress of a long task: one line that is overwritten on a terminal, and a plain line
@@ -10,24 +12,45 @@ import dev.retstack.service.replay.TraceReplay;
  */
 public final class ProgressLine implements AutoCloseable {
   private static final long PATIENCE_NANOS = 2_000_000_000L;
-  private static final long PLAIN_INTERVAL_NANOS = 5_000_000_000L;
+  private static final String VARIABLE = "RETSTACK_PROGRESS";
   private static final String ERASE = "\r\u001b[K";
 
   private final Terminal terminal;
+  private final long plainNanos;
   private final long start = System.nanoTime();
   private String last = "";
   private long shown;
   private boolean open;
 
+  /**
+   * Opens a line that shows nothing yet.
+   *
+   * @throws CommandException if RETSTACK_PROGRESS, seconds between plain lines, is no such number
+   */
   public ProgressLine(Terminal terminal) {
     this.terminal = terminal;
+    String seconds = Objects.requireNonNullElse(terminal.variable(VARIABLE), "5");
+    try {
+      plainNanos = new BigDecimal(seconds).movePointRight(9).longValueExact();
+    } catch (ArithmeticException | NumberFormatException e) {
+      throw noTime(seconds);
+    }
+    if (plainNanos <= 0) {
+      throw noTime(seconds);
+    }
+  }
+
+  private static CommandException noTime(String seconds) {
+    return CommandException.usage(
+        "%s: seconds between lines of progress, such as 0.5 or 60, not \"%s\""
+            .formatted(VARIABLE, seconds));
   }
 
   /** Says where it stands now. */
   public synchronized void show(String text) {
     last = text;
     long now = System.nanoTime();
-    if (now - start < PATIENCE_NANOS) {
+    if (now - start < Math.min(PATIENCE_NANOS, plainNanos)) {
       return;
     }
     if (terminal.interactive()) {
@@ -35,7 +58,7 @@ public final class ProgressLine implements AutoCloseable {
       terminal.err().print("retstack: " + Visible.line(text));
       terminal.err().flush();
       open = true;
-    } else if (shown == 0 || now - shown >= PLAIN_INTERVAL_NANOS) {
+    } else if (shown == 0 || now - shown >= plainNanos) {
       terminal.note(text);
       shown = now;
     }

@@ -36,9 +36,11 @@ import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeSet;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -118,8 +120,12 @@ class IsolatedCommandsTest {
     try (var producer =
         new KafkaProducer<>(
             kafka.producer(), new ByteArraySerializer(), new ByteArraySerializer())) {
+      List<Future<RecordMetadata>> sent = new ArrayList<>();
       for (byte[] value : values) {
-        producer.send(new ProducerRecord<>(Topics.standard().control(), value)).get();
+        sent.add(producer.send(new ProducerRecord<>(Topics.standard().control(), value)));
+      }
+      for (Future<RecordMetadata> one : sent) {
+        one.get();
       }
     }
   }
