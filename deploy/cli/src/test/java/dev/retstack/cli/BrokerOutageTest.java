@@ -47,6 +47,7 @@ import org.junit.jupiter.api.io.TempDir;
  * in which nothing happened.
  */
 @Timeout(240)
+@ChaosRow
 class BrokerOutageTest {
   private static final int THREADS = 2;
   private static final List<String> IMAGES =
@@ -216,13 +217,11 @@ class BrokerOutageTest {
    * given although there is room; here after 0.2 s.
    */
   @Test
-  @ChaosRow
   void aBrokerThatIsAwayForSoLongThatTheProducerForgetsIt() throws Exception {
     survives("forgotten", FORGETFUL, BrokerOutageTest::killAndStart);
   }
 
   @Test
-  @ChaosRow
   void aBrokerThatHangsForAWhile() throws Exception {
     survives(
         "hangs",

@@ -6,8 +6,11 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
-/** A test of the row {@code chaos}, which every campaign runs: faults of whole processes. */
-@Target(ElementType.METHOD)
+/**
+ * A test, or a class of them, of the row {@code chaos}, which every campaign runs: faults of whole
+ * processes.
+ */
+@Target({ElementType.METHOD, ElementType.TYPE})
 @Retention(RetentionPolicy.RUNTIME)
 @EnabledIfSystemProperty(
     named = "retstack.chaos",

@@ -8,7 +8,15 @@ import java.util.Set;
 
 /** For properties that depend little on the convention; {@code -Dretstack.zoo=all} asks for all. */
 public final class EachIsa {
-  public static final boolean ALL = System.getProperty("retstack.zoo", "").equals("all");
+  private static final String ASKED = System.getProperty("retstack.zoo", "");
+
+  public static final boolean ALL = ASKED.equals("all");
+
+  /**
+   * True where programs are compiled for each ISA: in the row {@code compilers}, which every
+   * campaign runs. Else there is one ISA for each word size and byte order.
+   */
+  public static final boolean COMPILED = ALL || ASKED.equals("compiled");
 
   private EachIsa() {}
 
