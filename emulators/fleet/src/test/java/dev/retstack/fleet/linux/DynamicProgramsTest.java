@@ -163,11 +163,9 @@ class DynamicProgramsTest {
 
   /** Fixed and movable, bound late and at once; {@code -Dretstack.zoo=all}: all. */
   static Stream<Form> forms() {
-    if (EachIsa.ALL) {
-      return Stream.of(Form.values());
-    }
-    return EachIsa.COMPILED
-        ? Stream.of(
+    return EachIsa.compiled(
+        List.of(Form.values()),
+        List.of(
             Form.X86_64_PIE,
             Form.X86_64_FENTRY_FIXED,
             Form.X86_64_NOW,
@@ -178,13 +176,14 @@ class DynamicProgramsTest {
             Form.ARM_THUMB,
             Form.S390X_FENTRY,
             Form.PPC64LE_PIE,
-            Form.M68K_FIXED)
-        : Stream.of(
+            Form.M68K_FIXED),
+        List.of(
             Form.X86_64_PIE,
             Form.X86_64_FIXED_NOW,
             Form.ARM_THUMB,
             Form.S390X_FENTRY,
-            Form.M68K_FIXED);
+            Form.M68K_FIXED))
+        .stream();
   }
 
   @ParameterizedTest

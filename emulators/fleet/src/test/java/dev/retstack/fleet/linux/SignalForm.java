@@ -91,12 +91,9 @@ enum SignalForm {
 
   /** {@code -Dretstack.zoo=all} asks for all. */
   static Stream<SignalForm> some() {
-    if (EachIsa.ALL) {
-      return Stream.of(values());
-    }
-    return EachIsa.COMPILED
-        ? OF_EACH_ISA.stream()
-        : Stream.of(X86_64_FENTRY, ARM, S390X_STATIC, PPC32_STATIC);
+    return EachIsa.compiled(
+        List.of(values()), OF_EACH_ISA, List.of(X86_64_FENTRY, ARM, S390X_STATIC, PPC32_STATIC))
+        .stream();
   }
 
   /** Those whose mutants are run; mips has an instruction set that others have not. */

@@ -250,12 +250,11 @@ class ThreadsTest {
 
   /** {@code -Dretstack.zoo=all} asks for all. */
   static Stream<Form> forms() {
-    if (EachIsa.ALL) {
-      return Stream.of(Form.values());
-    }
-    return EachIsa.COMPILED
-        ? OF_EACH_ISA.stream()
-        : Stream.of(Form.X86_64, Form.ARM_STATIC, Form.S390X, Form.PPC32_STATIC);
+    return EachIsa.compiled(
+        List.of(Form.values()),
+        OF_EACH_ISA,
+        List.of(Form.X86_64, Form.ARM_STATIC, Form.S390X, Form.PPC32_STATIC))
+        .stream();
   }
 
   @ParameterizedTest

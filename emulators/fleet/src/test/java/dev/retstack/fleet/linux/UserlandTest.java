@@ -45,8 +45,8 @@ final class UserlandTest {
           "s390x-mcount");
 
   /** One for each word size and byte order. */
-  private static final Set<String> KINDS =
-      Set.of("x86_64-fentry", "arm-thumb-mcount", "s390x-fentry", "ppc32-mcount");
+  private static final List<String> KINDS =
+      List.of("x86_64-fentry", "arm-thumb-mcount", "s390x-fentry", "ppc32-mcount");
 
   private static final long SLICE = 1_000_000;
   private static final long SECONDS_MAX = 300;
@@ -124,12 +124,8 @@ final class UserlandTest {
 
   private static List<String> variants() throws IOException, InterruptedException {
     List<String> all = run(List.of(SCRIPT, "--list"), "").lines();
-    if (EachIsa.ALL) {
-      return all;
-    }
-    return EachIsa.COMPILED
-        ? all.stream().filter(variant -> !OTHERS.contains(variant)).toList()
-        : all.stream().filter(KINDS::contains).toList();
+    List<String> ofEachIsa = all.stream().filter(variant -> !OTHERS.contains(variant)).toList();
+    return EachIsa.compiled(all, ofEachIsa, KINDS);
   }
 
   @BeforeAll

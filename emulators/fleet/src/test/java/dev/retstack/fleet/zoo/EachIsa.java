@@ -20,6 +20,11 @@ public final class EachIsa {
 
   private EachIsa() {}
 
+  /** What is run of programs that are compiled: all, some of each ISA, or some of each kind. */
+  public static <T> List<T> compiled(List<T> all, List<T> ofEachIsa, List<T> ofEachKind) {
+    return ALL ? all : COMPILED ? ofEachIsa : ofEachKind;
+  }
+
   /** One image of each ISA, or all images. */
   public static List<LoadedImage> images() {
     Set<Isa> met = new HashSet<>();
