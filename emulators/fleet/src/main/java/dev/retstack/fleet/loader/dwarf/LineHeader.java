@@ -155,9 +155,20 @@ final class LineHeader {
     int count = in.u8();
     long[] contents = new long[count];
     long[] forms = new long[count];
+    boolean named = false;
     for (int i = 0; i < count; i++) {
       contents[i] = in.unsigned();
       forms[i] = in.unsigned();
+      if (contents[i] == PATH && !isName(forms[i])) {
+        throw wrongForm(in, "path", forms[i], "string, line_strp or strp");
+      }
+      if (contents[i] == DIRECTORY && isName(forms[i])) {
+        throw wrongForm(in, "folder", forms[i], "a number");
+      }
+      named |= contents[i] == PATH;
+    }
+    if (count > 0 && !named) {
+      throw in.refuse("the path of a name", "none", "one in each entry");
     }
     long entries = in.unsigned();
     if (Long.compareUnsigned(entries, count == 0 ? 0 : NAMES_MAX) > 0) {
@@ -181,6 +192,14 @@ final class LineHeader {
     }
   }
 
+  private static boolean isName(long form) {
+    return form == STRING || form == LINE_STRP || form == STRP;
+  }
+
+  private static ElfFormatException wrongForm(LineBytes in, String of, long form, String allowed) {
+    return in.refuse("the form of a " + of, "0x" + Long.toHexString(form), allowed);
+  }
+
   /** A number, or a name as this class writes it; 0 for what is passed over. */
   private long value(LineBytes in, long form) throws ElfFormatException {
     return switch (Math.clamp(form, 0, Integer.MAX_VALUE)) {
@@ -198,10 +217,7 @@ final class LineHeader {
       case BLOCK2 -> passed(in, in.number(2));
       case BLOCK4 -> passed(in, in.number(4));
       default ->
-          throw in.refuse(
-              "the form of a name",
-              "0x" + Long.toHexString(form),
-              "a string, line_strp, strp, udata, data or block");
+          throw wrongForm(in, "name", form, "a string, line_strp, strp, udata, data or block");
     };
   }
 

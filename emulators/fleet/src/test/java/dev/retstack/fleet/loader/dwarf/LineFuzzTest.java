@@ -266,6 +266,44 @@ final class LineFuzzTest {
     assertThat(trouble(defines)).contains("the count of names of a unit", "at most 65536");
   }
 
+  /** Version 5, whose tables of names say by a form what stands where. */
+  @Test
+  void aNameHasTheFormOfAName() throws Exception {
+    int[] folder = {1, 1, 0x08, 1, '/', 'd', 0};
+    int[] file = {2, 1, 0x08, 2, 0x0b, 1, 'a', 0, 0};
+    assertThat(lines(namesOf(folder, file)).files()).containsExactly("/d/a");
+
+    int[] number = {1, 1, 0x07, 1, 0, 0, 0, 0, 9, 0, 0, 0};
+    assertThat(trouble(namesOf(number, file)))
+        .contains("the form of a path", "is 0x7", "string, line_strp or strp");
+    int[] negative = {2, 1, 0x06, 2, 0x0b, 1, 0, 0, 0, 0xb4, 0};
+    assertThat(trouble(namesOf(folder, negative))).contains("the form of a path", "is 0x6");
+    int[] inNamed = {2, 1, 0x08, 2, 0x08, 1, 'a', 0, 'd', 0};
+    assertThat(trouble(namesOf(folder, inNamed))).contains("the form of a folder", "is 0x8");
+    int[] nameless = {1, 2, 0x0b, 1, 0};
+    assertThat(trouble(namesOf(folder, nameless))).contains("the path of a name", "is none");
+  }
+
+  private static byte[] namesOf(int[] folders, int[] files) {
+    ByteArrayOutputStream names = new ByteArrayOutputStream();
+    byte[] unit = unit();
+    names.write(unit, 10, 18); // what version 4 has too
+    for (int[] some : List.of(folders, files)) {
+      Arrays.stream(some).forEach(names::write);
+    }
+    ByteArrayOutputStream table = new ByteArrayOutputStream();
+    byte[] ofFileZero = {4, 0};
+    int program = 37;
+    int rest = ofFileZero.length + unit.length - program;
+    table.writeBytes(Arrays.copyOf(word(8 + names.size() + rest), 4));
+    table.writeBytes(new byte[] {5, 0, 8, 0});
+    table.writeBytes(Arrays.copyOf(word(names.size()), 4));
+    table.writeBytes(names.toByteArray());
+    table.writeBytes(ofFileZero);
+    table.write(unit, program, unit.length - program);
+    return table.toByteArray();
+  }
+
   @Test
   void aNameTooLongIsRefused() throws Exception {
     byte[] unit = unit();
