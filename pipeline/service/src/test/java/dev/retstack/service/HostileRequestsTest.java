@@ -20,8 +20,13 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 
-/** Nothing that comes over a socket stops a member, or is answered with a fault of the server. */
+/**
+ * Nothing that comes over a socket stops a member, or is answered with a fault of the server. Heap
+ * and threads are those of the whole JVM: no other test may run in it.
+ */
+@Isolated
 class HostileRequestsTest {
   private static final long SEED = Long.getLong("retstack.seed", 20268);
   private static final int REQUESTS = Integer.getInteger("retstack.hostile.requests", 300);
