@@ -5,6 +5,7 @@ import dev.retstack.graph.state.GraphState;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.service.partition.ChunkApplier;
+import dev.retstack.simulation.model.ModelCore;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;

@@ -2,6 +2,7 @@ package dev.retstack.simulation;
 
 import dev.retstack.graph.losses.Loss;
 import dev.retstack.schema.record.RecordBatch;
+import dev.retstack.simulation.model.ModelChunk;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeMap;

@@ -1,5 +1,9 @@
 package dev.retstack.simulation;
 
+import dev.retstack.simulation.model.ModelChunk;
+import dev.retstack.simulation.model.ModelCore;
+import dev.retstack.simulation.model.RecordLog;
+import dev.retstack.simulation.model.Workload;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

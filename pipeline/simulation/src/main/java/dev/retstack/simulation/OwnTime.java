@@ -1,9 +1,11 @@
 package dev.retstack.simulation;
 
 import dev.retstack.graph.calls.CoreGraph;
-import dev.retstack.graph.calls.FinishedCall;
 import dev.retstack.graph.calls.GraphEvents;
+import dev.retstack.graph.calls.GraphEvents.FinishedCall;
 import dev.retstack.graph.check.Anomaly;
+import dev.retstack.simulation.model.ModelCore;
+import dev.retstack.simulation.model.TrueCall;
 import java.util.HashMap;
 import java.util.Map;
 

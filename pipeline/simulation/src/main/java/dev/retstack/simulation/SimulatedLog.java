@@ -1,6 +1,7 @@
 package dev.retstack.simulation;
 
 import dev.retstack.schema.Chunk;
+import dev.retstack.simulation.model.ModelChunk;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

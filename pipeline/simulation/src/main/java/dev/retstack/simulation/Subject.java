@@ -5,6 +5,8 @@ import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.limits.LateLimits;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.schema.record.RecordBatch;
+import dev.retstack.simulation.model.ModelChunk;
+import dev.retstack.simulation.model.ModelCore;
 
 /** What is tested: it takes chunks and has a graph to show. */
 interface Subject {

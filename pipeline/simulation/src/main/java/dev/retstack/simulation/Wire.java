@@ -10,6 +10,7 @@ import dev.retstack.schema.codec.ChunkCodec;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.RecordBatch;
+import dev.retstack.simulation.model.ModelChunk;
 import java.util.List;
 
 /** What lies between a core and the graph: records are packed, and unpacked again. */

@@ -6,6 +6,8 @@ import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.report.Report;
 import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.state.GraphState;
+import dev.retstack.simulation.model.ModelChunk;
+import dev.retstack.simulation.model.ModelCore;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;

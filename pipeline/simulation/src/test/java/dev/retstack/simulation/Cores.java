@@ -1,6 +1,9 @@
 package dev.retstack.simulation;
 
 import dev.retstack.graph.input.CoreKey;
+import dev.retstack.simulation.model.ModelCore;
+import dev.retstack.simulation.model.ModelProgram;
+import dev.retstack.simulation.model.Workload;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;

@@ -1,8 +1,8 @@
 package dev.retstack.simulation;
 
 import dev.retstack.graph.calls.CoreGraph;
-import dev.retstack.graph.calls.FinishedCall;
 import dev.retstack.graph.calls.GraphEvents;
+import dev.retstack.graph.calls.GraphEvents.FinishedCall;
 import dev.retstack.graph.check.Anomaly;
 import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.report.AnomalyRow;

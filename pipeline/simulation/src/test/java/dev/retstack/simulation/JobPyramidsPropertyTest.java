@@ -11,6 +11,8 @@ import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.snapshot.ByteOutput;
 import dev.retstack.graph.snapshot.StateChanges;
 import dev.retstack.graph.state.GraphState;
+import dev.retstack.simulation.model.ModelChunk;
+import dev.retstack.simulation.model.ModelCore;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.HashMap;

@@ -10,6 +10,8 @@ import dev.retstack.graph.limits.LateLimits;
 import dev.retstack.graph.report.Report;
 import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.state.GraphState;
+import dev.retstack.simulation.model.ModelChunk;
+import dev.retstack.simulation.model.ModelCore;
 import java.io.ByteArrayInputStream;
 import java.io.DataInputStream;
 import java.io.IOException;

@@ -3,8 +3,8 @@ package dev.retstack.simulation;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.graph.calls.CoreGraph;
-import dev.retstack.graph.calls.FinishedCall;
 import dev.retstack.graph.calls.GraphEvents;
+import dev.retstack.graph.calls.GraphEvents.FinishedCall;
 import dev.retstack.graph.check.Anomaly;
 import dev.retstack.graph.input.ApplyResult;
 import dev.retstack.graph.input.CoreKey;
@@ -18,6 +18,8 @@ import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.graph.tree.CallTreeLog;
 import dev.retstack.schema.record.RecordBatch;
+import dev.retstack.simulation.model.ModelChunk;
+import dev.retstack.simulation.model.ModelCore;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;

@@ -17,6 +17,8 @@ import dev.retstack.graph.tree.CallTreeLog;
 import dev.retstack.graph.tree.TreeKind;
 import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.RecordBatch;
+import dev.retstack.simulation.model.ModelChunk;
+import dev.retstack.simulation.model.ModelCore;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;

@@ -14,6 +14,8 @@ import dev.retstack.graph.tree.RecordedValues;
 import dev.retstack.graph.tree.TreeKind;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.schema.record.ValuesDepth;
+import dev.retstack.simulation.model.ModelChunk;
+import dev.retstack.simulation.model.ModelCore;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;

@@ -8,6 +8,7 @@ import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.graph.tree.Ending;
 import dev.retstack.service.export.PerfettoExport;
+import dev.retstack.simulation.model.ModelCore;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -10,6 +10,8 @@ import dev.retstack.graph.state.GraphState;
 import dev.retstack.graph.totals.TimeRules;
 import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.RecordBatch;
+import dev.retstack.simulation.model.ModelChunk;
+import dev.retstack.simulation.model.ModelCore;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

@@ -12,6 +12,8 @@ import dev.retstack.graph.stacks.StackReport;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.schema.wire.Visible;
 import dev.retstack.service.export.FoldedExport;
+import dev.retstack.simulation.model.ModelChunk;
+import dev.retstack.simulation.model.ModelCore;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayDeque;

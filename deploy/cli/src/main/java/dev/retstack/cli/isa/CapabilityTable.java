@@ -1,11 +1,11 @@
 package dev.retstack.cli.isa;
 
-import dev.retstack.fleet.isa.AbiCard;
-import dev.retstack.fleet.isa.CallForm;
 import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.isa.Isas;
-import dev.retstack.fleet.isa.Operand;
-import dev.retstack.fleet.isa.Slot;
+import dev.retstack.fleet.isa.call.AbiCard;
+import dev.retstack.fleet.isa.call.CallForm;
+import dev.retstack.fleet.isa.call.Operand;
+import dev.retstack.fleet.isa.call.Slot;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.zoo.Zoo;
 import dev.retstack.service.table.Document;

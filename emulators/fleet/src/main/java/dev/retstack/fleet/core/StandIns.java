@@ -1,6 +1,6 @@
 package dev.retstack.fleet.core;
 
-import dev.retstack.fleet.isa.DynamicAbi;
+import dev.retstack.fleet.isa.system.DynamicAbi;
 import dev.retstack.fleet.loader.Imports;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.loader.elf.ElfFile;

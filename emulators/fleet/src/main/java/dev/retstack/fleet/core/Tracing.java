@@ -1,6 +1,6 @@
 package dev.retstack.fleet.core;
 
-import dev.retstack.fleet.isa.AbiCard;
+import dev.retstack.fleet.isa.call.AbiCard;
 import dev.retstack.fleet.landing.Machine;
 import dev.retstack.fleet.linux.call.SystemCallListener;
 import dev.retstack.fleet.linux.shared.MappedObjects;

@@ -1,8 +1,8 @@
 package dev.retstack.fleet.core;
 
 import dev.retstack.fleet.isa.Isa;
-import dev.retstack.fleet.isa.SyscallAbi;
 import dev.retstack.fleet.isa.signal.SignalAbi;
+import dev.retstack.fleet.isa.system.SyscallAbi;
 import dev.retstack.fleet.linux.LinuxEnd;
 import dev.retstack.fleet.linux.LinuxProcess;
 import dev.retstack.fleet.memory.GuestMemory;

@@ -1,5 +1,13 @@
 package dev.retstack.fleet.isa;
 
+import dev.retstack.fleet.isa.call.AbiCard;
+import dev.retstack.fleet.isa.call.CodeAddresses;
+import dev.retstack.fleet.isa.call.LandingCode;
+import dev.retstack.fleet.isa.call.Registers;
+import dev.retstack.fleet.isa.system.BringUp;
+import dev.retstack.fleet.isa.system.ElfAbi;
+import dev.retstack.fleet.isa.system.InterruptAbi;
+import dev.retstack.fleet.isa.system.SyscallAbi;
 import java.nio.ByteOrder;
 import java.util.List;
 import java.util.Map;

@@ -1,6 +1,6 @@
 package dev.retstack.fleet.isa;
 
-import dev.retstack.fleet.isa.ElfAbi.ForeignAbi;
+import dev.retstack.fleet.isa.system.ElfAbi.ForeignAbi;
 import java.nio.ByteOrder;
 import java.util.List;
 import java.util.Map;

@@ -1,12 +1,27 @@
 package dev.retstack.fleet.isa;
 
-import static dev.retstack.fleet.isa.StatLayout.eight;
-import static dev.retstack.fleet.isa.StatLayout.four;
+import static dev.retstack.fleet.isa.system.StatLayout.eight;
+import static dev.retstack.fleet.isa.system.StatLayout.four;
 import static dev.retstack.unicorn.M68kConst.*;
 
-import dev.retstack.fleet.isa.AbiCard.Moment;
-import dev.retstack.fleet.isa.AbiCard.SiteTable;
+import dev.retstack.fleet.isa.call.AbiCard;
+import dev.retstack.fleet.isa.call.AbiCard.Moment;
+import dev.retstack.fleet.isa.call.AbiCard.SiteTable;
+import dev.retstack.fleet.isa.call.CallForm;
+import dev.retstack.fleet.isa.call.Code;
+import dev.retstack.fleet.isa.call.CodeAddresses;
+import dev.retstack.fleet.isa.call.LandingCode;
+import dev.retstack.fleet.isa.call.Operand;
+import dev.retstack.fleet.isa.call.Registers;
+import dev.retstack.fleet.isa.call.SiteFacts;
+import dev.retstack.fleet.isa.call.Slot;
 import dev.retstack.fleet.isa.signal.SignalAbi;
+import dev.retstack.fleet.isa.system.Dialect;
+import dev.retstack.fleet.isa.system.DynamicAbi;
+import dev.retstack.fleet.isa.system.ElfAbi;
+import dev.retstack.fleet.isa.system.InterruptAbi;
+import dev.retstack.fleet.isa.system.StatLayout;
+import dev.retstack.fleet.isa.system.SyscallAbi;
 import dev.retstack.unicorn.UcConst;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

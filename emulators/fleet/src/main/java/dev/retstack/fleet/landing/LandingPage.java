@@ -1,7 +1,7 @@
 package dev.retstack.fleet.landing;
 
 import dev.retstack.fleet.isa.Isa;
-import dev.retstack.fleet.isa.LandingCode;
+import dev.retstack.fleet.isa.call.LandingCode;
 import dev.retstack.fleet.memory.GuestMemory;
 import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
 import java.util.List;

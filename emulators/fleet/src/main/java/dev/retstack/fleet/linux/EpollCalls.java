@@ -1,6 +1,6 @@
 package dev.retstack.fleet.linux;
 
-import dev.retstack.fleet.isa.Errno;
+import dev.retstack.fleet.isa.system.Errno;
 import dev.retstack.fleet.linux.call.SystemCall;
 import dev.retstack.fleet.linux.call.SystemCallException;
 import dev.retstack.fleet.linux.file.FileTable;

@@ -1,6 +1,6 @@
 package dev.retstack.fleet.linux;
 
-import dev.retstack.fleet.isa.Dialect;
+import dev.retstack.fleet.isa.system.Dialect;
 import dev.retstack.fleet.linux.call.SystemCall;
 import dev.retstack.fleet.signal.Signals;
 import dev.retstack.fleet.thread.GuestThread;

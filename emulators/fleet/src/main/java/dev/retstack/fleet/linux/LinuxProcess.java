@@ -1,10 +1,10 @@
 package dev.retstack.fleet.linux;
 
-import dev.retstack.fleet.isa.Dialect;
-import dev.retstack.fleet.isa.Dialect.OpenFlags;
-import dev.retstack.fleet.isa.Errno;
-import dev.retstack.fleet.isa.Registers;
-import dev.retstack.fleet.isa.SyscallAbi;
+import dev.retstack.fleet.isa.call.Registers;
+import dev.retstack.fleet.isa.system.Dialect;
+import dev.retstack.fleet.isa.system.Dialect.OpenFlags;
+import dev.retstack.fleet.isa.system.Errno;
+import dev.retstack.fleet.isa.system.SyscallAbi;
 import dev.retstack.fleet.linux.call.CallRegisters;
 import dev.retstack.fleet.linux.call.Cpu;
 import dev.retstack.fleet.linux.call.SystemCall;

@@ -1,7 +1,7 @@
 package dev.retstack.fleet.linux;
 
-import dev.retstack.fleet.isa.Errno;
-import dev.retstack.fleet.isa.StatLayout;
+import dev.retstack.fleet.isa.system.Errno;
+import dev.retstack.fleet.isa.system.StatLayout;
 import dev.retstack.fleet.linux.call.CallRegisters;
 import dev.retstack.fleet.linux.call.SystemCall;
 import dev.retstack.fleet.linux.call.SystemCallException;

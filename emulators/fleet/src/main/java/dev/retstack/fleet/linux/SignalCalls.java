@@ -1,9 +1,9 @@
 package dev.retstack.fleet.linux;
 
-import dev.retstack.fleet.isa.Dialect;
-import dev.retstack.fleet.isa.Errno;
-import dev.retstack.fleet.isa.SyscallAbi;
 import dev.retstack.fleet.isa.signal.SignalAbi;
+import dev.retstack.fleet.isa.system.Dialect;
+import dev.retstack.fleet.isa.system.Errno;
+import dev.retstack.fleet.isa.system.SyscallAbi;
 import dev.retstack.fleet.linux.call.CallRegisters;
 import dev.retstack.fleet.linux.call.SystemCall;
 import dev.retstack.fleet.linux.call.SystemCallException;

@@ -1,9 +1,9 @@
 package dev.retstack.fleet.linux;
 
-import dev.retstack.fleet.isa.Errno;
-import dev.retstack.fleet.isa.Registers;
-import dev.retstack.fleet.isa.SyscallAbi;
-import dev.retstack.fleet.isa.SyscallAbi.CloneAbi;
+import dev.retstack.fleet.isa.call.Registers;
+import dev.retstack.fleet.isa.system.Errno;
+import dev.retstack.fleet.isa.system.SyscallAbi;
+import dev.retstack.fleet.isa.system.SyscallAbi.CloneAbi;
 import dev.retstack.fleet.linux.call.Cpu;
 import dev.retstack.fleet.linux.call.SystemCall;
 import dev.retstack.fleet.linux.call.SystemCallException;

@@ -9,7 +9,7 @@
  * dev.retstack.fleet.linux.SignalCalls}, {@link dev.retstack.fleet.linux.TimeCalls}. A new group is
  * a file beside them. Its number on each architecture stands in schemas' {@code system-calls.txt};
  * registers, constants and structures of the kernel are data of {@link
- * dev.retstack.fleet.isa.SyscallAbi}. Nothing here knows an ISA or an engine. LINUX.md lists what a
- * program may do.
+ * dev.retstack.fleet.isa.system.SyscallAbi}. Nothing here knows an ISA or an engine. LINUX.md lists
+ * what a program may do.
  */
 package dev.retstack.fleet.linux;

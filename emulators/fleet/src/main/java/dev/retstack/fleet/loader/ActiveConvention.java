@@ -1,6 +1,6 @@
 package dev.retstack.fleet.loader;
 
-import dev.retstack.fleet.isa.AbiCard;
+import dev.retstack.fleet.isa.call.AbiCard;
 import dev.retstack.fleet.loader.elf.Symbol;
 import java.util.List;
 import java.util.Optional;

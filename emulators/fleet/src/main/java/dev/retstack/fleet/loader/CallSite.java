@@ -1,6 +1,6 @@
 package dev.retstack.fleet.loader;
 
-import dev.retstack.fleet.isa.SiteFacts;
+import dev.retstack.fleet.isa.call.SiteFacts;
 
 /**
  * A place where a function shows that it was entered.

@@ -1,9 +1,9 @@
 package dev.retstack.fleet.loader;
 
-import dev.retstack.fleet.isa.AbiCard;
-import dev.retstack.fleet.isa.Code;
-import dev.retstack.fleet.isa.DynamicAbi;
 import dev.retstack.fleet.isa.Isa;
+import dev.retstack.fleet.isa.call.AbiCard;
+import dev.retstack.fleet.isa.call.Code;
+import dev.retstack.fleet.isa.system.DynamicAbi;
 import dev.retstack.fleet.loader.elf.ElfFile;
 import dev.retstack.fleet.loader.elf.Segment;
 import dev.retstack.fleet.loader.elf.Symbol;

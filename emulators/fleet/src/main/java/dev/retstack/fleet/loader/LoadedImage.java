@@ -1,10 +1,10 @@
 package dev.retstack.fleet.loader;
 
-import dev.retstack.fleet.isa.AbiCard;
-import dev.retstack.fleet.isa.BringUp;
-import dev.retstack.fleet.isa.ElfAbi.ForeignAbi;
 import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.isa.Isas;
+import dev.retstack.fleet.isa.call.AbiCard;
+import dev.retstack.fleet.isa.system.BringUp;
+import dev.retstack.fleet.isa.system.ElfAbi.ForeignAbi;
 import dev.retstack.fleet.loader.dwarf.SourceLines;
 import dev.retstack.fleet.loader.elf.ElfFile;
 import dev.retstack.fleet.loader.elf.ElfFormatException;

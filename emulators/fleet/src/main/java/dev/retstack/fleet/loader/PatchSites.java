@@ -1,8 +1,8 @@
 package dev.retstack.fleet.loader;
 
-import dev.retstack.fleet.isa.AbiCard;
-import dev.retstack.fleet.isa.CallForm;
-import dev.retstack.fleet.isa.Code;
+import dev.retstack.fleet.isa.call.AbiCard;
+import dev.retstack.fleet.isa.call.CallForm;
+import dev.retstack.fleet.isa.call.Code;
 import it.unimi.dsi.fastutil.bytes.ByteArrayList;
 import it.unimi.dsi.fastutil.bytes.ByteList;
 import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;

@@ -1,7 +1,7 @@
 package dev.retstack.fleet.loader;
 
-import dev.retstack.fleet.isa.AbiCard;
-import dev.retstack.fleet.isa.CallForm;
+import dev.retstack.fleet.isa.call.AbiCard;
+import dev.retstack.fleet.isa.call.CallForm;
 import dev.retstack.fleet.loader.FoundSite.Knowledge;
 import dev.retstack.fleet.loader.FoundSite.State;
 import dev.retstack.fleet.loader.elf.ElfFile;

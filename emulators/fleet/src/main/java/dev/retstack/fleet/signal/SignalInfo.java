@@ -1,6 +1,6 @@
 package dev.retstack.fleet.signal;
 
-import dev.retstack.fleet.isa.Dialect;
+import dev.retstack.fleet.isa.system.Dialect;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.function.Consumer;

@@ -2,7 +2,7 @@ package dev.retstack.fleet.signal;
 
 import static dev.retstack.fleet.signal.PendingSignals.bit;
 
-import dev.retstack.fleet.isa.Dialect;
+import dev.retstack.fleet.isa.system.Dialect;
 import dev.retstack.fleet.thread.GuestThread;
 import dev.retstack.fleet.thread.Threads;
 import java.util.Arrays;

@@ -2,7 +2,7 @@ package dev.retstack.fleet.zoo;
 
 import dev.retstack.fleet.core.Core;
 import dev.retstack.fleet.core.CoreOptions;
-import dev.retstack.fleet.isa.Registers;
+import dev.retstack.fleet.isa.call.Registers;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.schema.record.RecordBatch;
 import java.lang.foreign.Arena;

@@ -1,7 +1,7 @@
 package dev.retstack.fleet.zoo;
 
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
-import dev.retstack.fleet.isa.AbiCard;
+import dev.retstack.fleet.isa.call.AbiCard;
 import dev.retstack.fleet.loader.LoadedImage;
 import java.util.ArrayList;
 import java.util.List;

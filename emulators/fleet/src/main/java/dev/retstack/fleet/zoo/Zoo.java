@@ -1,7 +1,7 @@
 package dev.retstack.fleet.zoo;
 
-import dev.retstack.fleet.isa.AbiCard;
 import dev.retstack.fleet.isa.Isa;
+import dev.retstack.fleet.isa.call.AbiCard;
 import dev.retstack.fleet.loader.LoadedImage;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -2,6 +2,7 @@ package dev.retstack.fleet.isa;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.fleet.isa.call.AbiCard;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.zoo.Zoo;
 import java.io.IOException;

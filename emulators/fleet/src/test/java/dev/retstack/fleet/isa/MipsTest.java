@@ -2,7 +2,10 @@ package dev.retstack.fleet.isa;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.fleet.isa.SiteFacts.Where;
+import dev.retstack.fleet.isa.call.CallForm;
+import dev.retstack.fleet.isa.call.Code;
+import dev.retstack.fleet.isa.call.SiteFacts;
+import dev.retstack.fleet.isa.call.SiteFacts.Where;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Optional;

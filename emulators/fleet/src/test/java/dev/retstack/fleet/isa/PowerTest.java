@@ -2,6 +2,10 @@ package dev.retstack.fleet.isa;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.fleet.isa.call.AbiCard;
+import dev.retstack.fleet.isa.call.CallForm;
+import dev.retstack.fleet.isa.call.LandingCode;
+import dev.retstack.fleet.isa.call.Listing;
 import dev.retstack.unicorn.PpcConst;
 import java.nio.ByteOrder;
 import java.util.List;

@@ -1,6 +1,9 @@
 package dev.retstack.fleet.isa;
 
-import dev.retstack.fleet.isa.SiteFacts.Where;
+import dev.retstack.fleet.isa.call.Code;
+import dev.retstack.fleet.isa.call.Prologue;
+import dev.retstack.fleet.isa.call.SiteFacts;
+import dev.retstack.fleet.isa.call.SiteFacts.Where;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Optional;

@@ -2,7 +2,10 @@ package dev.retstack.fleet.isa;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.fleet.isa.SiteFacts.Where;
+import dev.retstack.fleet.isa.call.AbiCard;
+import dev.retstack.fleet.isa.call.CallForm;
+import dev.retstack.fleet.isa.call.SiteFacts;
+import dev.retstack.fleet.isa.call.SiteFacts.Where;
 import org.junit.jupiter.api.Test;
 
 /** Prologues and calls that gcc 12.2 makes and the zoo does not have, or would not notice. */

@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
+import dev.retstack.fleet.isa.call.AbiCard;
+import dev.retstack.fleet.isa.call.CallForm;
+import dev.retstack.fleet.isa.call.Listing;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.zoo.Run;
 import dev.retstack.fleet.zoo.Zoo;

@@ -3,7 +3,11 @@ package dev.retstack.fleet.isa;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
-import dev.retstack.fleet.isa.SiteFacts.Where;
+import dev.retstack.fleet.isa.call.CallForm;
+import dev.retstack.fleet.isa.call.Code;
+import dev.retstack.fleet.isa.call.Prologue;
+import dev.retstack.fleet.isa.call.SiteFacts;
+import dev.retstack.fleet.isa.call.SiteFacts.Where;
 import dev.retstack.fleet.loader.GuestCompiler;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.zoo.Run;

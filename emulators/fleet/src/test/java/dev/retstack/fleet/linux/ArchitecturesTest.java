@@ -4,9 +4,9 @@ import static dev.retstack.fleet.linux.Guest.SCRATCH;
 import static dev.retstack.fleet.linux.Guest.STACK;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.fleet.isa.Errno;
 import dev.retstack.fleet.isa.Isas;
-import dev.retstack.fleet.isa.SyscallAbi.ErrorFlag;
+import dev.retstack.fleet.isa.system.Errno;
+import dev.retstack.fleet.isa.system.SyscallAbi.ErrorFlag;
 import dev.retstack.fleet.memory.GuestMemory;
 import java.io.RandomAccessFile;
 import java.nio.file.Path;

@@ -6,7 +6,7 @@ import static dev.retstack.fleet.linux.Guest.SCRATCH_BYTES;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.fleet.isa.Errno;
+import dev.retstack.fleet.isa.system.Errno;
 import dev.retstack.fleet.linux.file.FileTable;
 import java.io.IOException;
 import java.io.InputStream;

@@ -2,8 +2,8 @@ package dev.retstack.fleet.linux;
 
 import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.isa.Isas;
-import dev.retstack.fleet.isa.Registers;
-import dev.retstack.fleet.isa.SyscallAbi;
+import dev.retstack.fleet.isa.call.Registers;
+import dev.retstack.fleet.isa.system.SyscallAbi;
 import dev.retstack.fleet.linux.call.Cpu;
 import dev.retstack.fleet.loader.elf.ElfBuilder;
 import dev.retstack.fleet.loader.elf.ElfFile;

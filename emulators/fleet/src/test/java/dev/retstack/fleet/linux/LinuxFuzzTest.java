@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import dev.retstack.fleet.Seeds;
-import dev.retstack.fleet.isa.Errno;
 import dev.retstack.fleet.isa.Isas;
+import dev.retstack.fleet.isa.system.Errno;
 import dev.retstack.schema.linux.SystemCallNames;
 import java.io.IOException;
 import java.nio.file.Files;

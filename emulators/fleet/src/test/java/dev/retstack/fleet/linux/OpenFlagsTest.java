@@ -2,9 +2,9 @@ package dev.retstack.fleet.linux;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.fleet.isa.Dialect.OpenFlags;
 import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.isa.Isas;
+import dev.retstack.fleet.isa.system.Dialect.OpenFlags;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;

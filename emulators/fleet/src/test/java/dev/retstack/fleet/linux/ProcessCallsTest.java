@@ -4,7 +4,7 @@ import static dev.retstack.fleet.linux.Guest.NOWHERE;
 import static dev.retstack.fleet.linux.Guest.SCRATCH;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.fleet.isa.Errno;
+import dev.retstack.fleet.isa.system.Errno;
 import dev.retstack.fleet.linux.file.FileTable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -3,7 +3,7 @@ package dev.retstack.fleet.linux;
 import static dev.retstack.fleet.linux.Guest.SCRATCH;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.fleet.isa.Errno;
+import dev.retstack.fleet.isa.system.Errno;
 import org.junit.jupiter.api.Test;
 
 final class SignalAndTimeCallsTest {

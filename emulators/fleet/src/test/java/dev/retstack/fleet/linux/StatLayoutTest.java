@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.isa.Isas;
-import dev.retstack.fleet.isa.StatLayout;
+import dev.retstack.fleet.isa.system.StatLayout;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;

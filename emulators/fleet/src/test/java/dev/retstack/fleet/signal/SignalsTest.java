@@ -2,8 +2,8 @@ package dev.retstack.fleet.signal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.fleet.isa.Dialect;
 import dev.retstack.fleet.isa.Isas;
+import dev.retstack.fleet.isa.system.Dialect;
 import dev.retstack.fleet.thread.GuestThread;
 import dev.retstack.fleet.thread.Schedule;
 import dev.retstack.fleet.thread.Threads;

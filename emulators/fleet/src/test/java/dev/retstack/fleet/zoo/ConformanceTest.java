@@ -3,7 +3,7 @@ package dev.retstack.fleet.zoo;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
-import dev.retstack.fleet.isa.AbiCard;
+import dev.retstack.fleet.isa.call.AbiCard;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.loader.elf.ElfFile;
 import java.nio.ByteBuffer;

@@ -1,5 +1,6 @@
 package dev.retstack.graph.calls;
 
+import dev.retstack.graph.calls.GraphEvents.FinishedCall;
 import dev.retstack.graph.check.Anomaly;
 import dev.retstack.graph.check.AnomalyKind;
 import dev.retstack.graph.check.AnomalyLog;

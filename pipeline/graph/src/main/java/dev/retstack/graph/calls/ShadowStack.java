@@ -103,7 +103,7 @@ final class ShadowStack {
 
   private long leftOut;
 
-  ShadowStack(ImageTraits traits, int maxDepth, FrameBudget budget, CallAccounts accounts) {
+  ShadowStack(ImageTraits traits, int maxDepth, Frames.Budget budget, CallAccounts accounts) {
     this.frames = new Frames(budget);
     this.traits = traits;
     this.maxDepth = maxDepth;

@@ -28,7 +28,7 @@ final class TaskTable {
 
   private final ImageTraits traits;
   private final int maxDepth;
-  private final FrameBudget budget;
+  private final Frames.Budget budget;
   private final int maxTasks;
   private final CallAccounts accounts;
   private final StateBudget.Account account;
@@ -63,7 +63,7 @@ final class TaskTable {
       StateBudget.Account account) {
     this.traits = traits;
     this.maxDepth = maxDepth;
-    this.budget = new FrameBudget(2 * maxDepth, account);
+    this.budget = new Frames.Budget(2 * maxDepth, account);
     this.maxTasks = maxTasks;
     this.accounts = accounts;
     this.account = account;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.retstack.graph.Stream;
+import dev.retstack.graph.calls.GraphEvents.FinishedCall;
 import dev.retstack.graph.check.Anomaly;
 import dev.retstack.graph.check.AnomalyKind;
 import dev.retstack.graph.check.Stat;

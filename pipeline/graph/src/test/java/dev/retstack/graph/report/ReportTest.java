@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.retstack.graph.Stream;
 import dev.retstack.graph.calls.CoreGraph;
-import dev.retstack.graph.calls.FinishedCall;
 import dev.retstack.graph.calls.GraphEvents;
+import dev.retstack.graph.calls.GraphEvents.FinishedCall;
 import dev.retstack.graph.check.Anomaly;
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.input.ChunkMeta;

@@ -5,8 +5,8 @@ import static dev.retstack.service.publish.PublishedRecord.text;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.retstack.graph.calls.CoreGraph;
-import dev.retstack.graph.calls.FinishedCall;
 import dev.retstack.graph.calls.GraphEvents;
+import dev.retstack.graph.calls.GraphEvents.FinishedCall;
 import dev.retstack.graph.check.Severity;
 import dev.retstack.graph.input.ImageInfo;
 import dev.retstack.graph.report.AnomalyRow;

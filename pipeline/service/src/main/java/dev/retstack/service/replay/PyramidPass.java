@@ -2,8 +2,8 @@ package dev.retstack.service.replay;
 
 import dev.retstack.graph.calls.BrokenCoreException;
 import dev.retstack.graph.calls.CoreGraph;
-import dev.retstack.graph.calls.FinishedCall;
 import dev.retstack.graph.calls.GraphEvents;
+import dev.retstack.graph.calls.GraphEvents.FinishedCall;
 import dev.retstack.graph.check.Anomaly;
 import dev.retstack.graph.input.CoreEnd;
 import dev.retstack.graph.input.CoreKey;

@@ -1,8 +1,8 @@
 package dev.retstack.fleet.core.interrupt;
 
-import dev.retstack.fleet.isa.InterruptAbi;
 import dev.retstack.fleet.isa.Isa;
-import dev.retstack.fleet.isa.Registers;
+import dev.retstack.fleet.isa.call.Registers;
+import dev.retstack.fleet.isa.system.InterruptAbi;
 import dev.retstack.fleet.landing.Machine;
 import dev.retstack.fleet.memory.GuestMemory;
 import dev.retstack.unicorn.Unicorn;

@@ -1,9 +1,9 @@
 package dev.retstack.fleet.core.signal;
 
-import dev.retstack.fleet.isa.Dialect;
 import dev.retstack.fleet.isa.Isa;
-import dev.retstack.fleet.isa.Registers;
+import dev.retstack.fleet.isa.call.Registers;
 import dev.retstack.fleet.isa.signal.SignalAbi;
+import dev.retstack.fleet.isa.system.Dialect;
 import dev.retstack.fleet.landing.Machine;
 import dev.retstack.fleet.memory.GuestMemory;
 import dev.retstack.fleet.signal.SignalAction;

@@ -1,8 +1,8 @@
 package dev.retstack.fleet.linux.call;
 
-import dev.retstack.fleet.isa.Errno;
-import dev.retstack.fleet.isa.Registers;
-import dev.retstack.fleet.isa.SyscallAbi;
+import dev.retstack.fleet.isa.call.Registers;
+import dev.retstack.fleet.isa.system.Errno;
+import dev.retstack.fleet.isa.system.SyscallAbi;
 import dev.retstack.fleet.memory.GuestMemory;
 import java.nio.ByteOrder;
 import java.util.List;

@@ -1,6 +1,6 @@
 package dev.retstack.fleet.linux.call;
 
-import dev.retstack.fleet.isa.Errno;
+import dev.retstack.fleet.isa.system.Errno;
 
 /** A system call that fails with an error number. The guest sees only the number. */
 public final class SystemCallException extends RuntimeException {

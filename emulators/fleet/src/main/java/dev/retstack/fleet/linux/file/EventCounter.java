@@ -1,6 +1,6 @@
 package dev.retstack.fleet.linux.file;
 
-import dev.retstack.fleet.isa.Errno;
+import dev.retstack.fleet.isa.system.Errno;
 import dev.retstack.fleet.linux.call.SystemCallException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

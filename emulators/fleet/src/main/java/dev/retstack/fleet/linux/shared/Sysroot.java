@@ -1,7 +1,7 @@
 package dev.retstack.fleet.linux.shared;
 
-import dev.retstack.fleet.isa.DynamicAbi;
 import dev.retstack.fleet.isa.Isa;
+import dev.retstack.fleet.isa.system.DynamicAbi;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.loader.SharedObjects;
 import dev.retstack.fleet.loader.elf.ElfFile;

@@ -1,8 +1,8 @@
 package dev.retstack.fleet.loader.elf;
 
-import dev.retstack.fleet.isa.Code;
 import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.isa.Isas;
+import dev.retstack.fleet.isa.call.Code;
 import it.unimi.dsi.fastutil.longs.Long2ObjectMap;
 import java.io.IOException;
 import java.nio.ByteBuffer;

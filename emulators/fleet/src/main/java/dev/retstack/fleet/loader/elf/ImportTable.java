@@ -1,7 +1,7 @@
 package dev.retstack.fleet.loader.elf;
 
-import dev.retstack.fleet.isa.DynamicAbi;
 import dev.retstack.fleet.isa.Isa;
+import dev.retstack.fleet.isa.system.DynamicAbi;
 import it.unimi.dsi.fastutil.longs.Long2ObjectLinkedOpenHashMap;
 import it.unimi.dsi.fastutil.longs.Long2ObjectMap;
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;

@@ -1,7 +1,7 @@
 package dev.retstack.fleet.loader.elf;
 
-import dev.retstack.fleet.isa.CodeAddresses;
 import dev.retstack.fleet.isa.Isa;
+import dev.retstack.fleet.isa.call.CodeAddresses;
 import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
 import it.unimi.dsi.fastutil.longs.LongSet;
 import java.util.ArrayList;

@@ -1,7 +1,7 @@
 package dev.retstack.fleet.loader.elf;
 
-import dev.retstack.fleet.isa.ElfAbi;
 import dev.retstack.fleet.isa.Isa;
+import dev.retstack.fleet.isa.system.ElfAbi;
 import it.unimi.dsi.fastutil.ints.Int2ObjectMap;
 import it.unimi.dsi.fastutil.ints.Int2ObjectOpenHashMap;
 import it.unimi.dsi.fastutil.longs.Long2ObjectMap;

@@ -1,7 +1,7 @@
 package dev.retstack.fleet.probe.java;
 
-import dev.retstack.fleet.isa.AbiCard;
-import dev.retstack.fleet.isa.CodeAddresses;
+import dev.retstack.fleet.isa.call.AbiCard;
+import dev.retstack.fleet.isa.call.CodeAddresses;
 import dev.retstack.fleet.memory.GuestAccessException;
 import dev.retstack.fleet.memory.GuestMemory;
 import dev.retstack.fleet.probe.site.EntryPoints;

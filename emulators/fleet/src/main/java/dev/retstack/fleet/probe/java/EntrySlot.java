@@ -1,9 +1,9 @@
 package dev.retstack.fleet.probe.java;
 
-import dev.retstack.fleet.isa.AbiCard;
-import dev.retstack.fleet.isa.CodeAddresses;
-import dev.retstack.fleet.isa.Operand;
-import dev.retstack.fleet.isa.Slot;
+import dev.retstack.fleet.isa.call.AbiCard;
+import dev.retstack.fleet.isa.call.CodeAddresses;
+import dev.retstack.fleet.isa.call.Operand;
+import dev.retstack.fleet.isa.call.Slot;
 import dev.retstack.fleet.memory.GuestAccessException;
 import dev.retstack.fleet.memory.GuestMemory;
 import dev.retstack.fleet.probe.EventRecords;

@@ -1,6 +1,6 @@
 package dev.retstack.fleet.probe.java;
 
-import dev.retstack.fleet.isa.AbiCard;
+import dev.retstack.fleet.isa.call.AbiCard;
 import dev.retstack.fleet.probe.EventRecords;
 import dev.retstack.fleet.probe.ProbePlan;
 import dev.retstack.fleet.probe.TraceClock;

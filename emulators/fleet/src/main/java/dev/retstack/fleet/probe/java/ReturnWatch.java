@@ -1,6 +1,6 @@
 package dev.retstack.fleet.probe.java;
 
-import dev.retstack.fleet.isa.CodeAddresses;
+import dev.retstack.fleet.isa.call.CodeAddresses;
 import dev.retstack.fleet.probe.EventRecords;
 import dev.retstack.fleet.probe.TraceClock;
 import dev.retstack.fleet.probe.java.BlockProbe.Block;

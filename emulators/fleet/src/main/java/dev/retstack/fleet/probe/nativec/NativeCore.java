@@ -6,7 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 import dev.retstack.fleet.isa.Isa;
-import dev.retstack.fleet.isa.Registers;
+import dev.retstack.fleet.isa.call.Registers;
 import dev.retstack.fleet.landing.LandingPage;
 import dev.retstack.fleet.landing.Machine;
 import dev.retstack.fleet.memory.Mapping;

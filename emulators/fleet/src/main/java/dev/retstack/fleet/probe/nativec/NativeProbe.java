@@ -1,8 +1,8 @@
 package dev.retstack.fleet.probe.nativec;
 
-import dev.retstack.fleet.isa.AbiCard;
-import dev.retstack.fleet.isa.CodeAddresses;
 import dev.retstack.fleet.isa.Isa;
+import dev.retstack.fleet.isa.call.AbiCard;
+import dev.retstack.fleet.isa.call.CodeAddresses;
 import dev.retstack.fleet.landing.AstrayException;
 import dev.retstack.fleet.landing.LandingPage;
 import dev.retstack.fleet.landing.Machine;

@@ -1,8 +1,8 @@
 package dev.retstack.fleet.probe.site;
 
-import dev.retstack.fleet.isa.CodeAddresses;
 import dev.retstack.fleet.isa.Isa;
-import dev.retstack.fleet.isa.SiteFacts;
+import dev.retstack.fleet.isa.call.CodeAddresses;
+import dev.retstack.fleet.isa.call.SiteFacts;
 import dev.retstack.fleet.loader.LibraryCalls;
 import dev.retstack.fleet.memory.GuestMemory;
 import dev.retstack.fleet.probe.site.EntryPoints.Site;

@@ -1,10 +1,10 @@
 package dev.retstack.fleet.probe.site;
 
-import dev.retstack.fleet.isa.AbiCard;
-import dev.retstack.fleet.isa.CallForm;
-import dev.retstack.fleet.isa.Code;
 import dev.retstack.fleet.isa.Isa;
-import dev.retstack.fleet.isa.SiteFacts;
+import dev.retstack.fleet.isa.call.AbiCard;
+import dev.retstack.fleet.isa.call.CallForm;
+import dev.retstack.fleet.isa.call.Code;
+import dev.retstack.fleet.isa.call.SiteFacts;
 import dev.retstack.fleet.loader.ActiveConvention;
 import dev.retstack.fleet.loader.CallSite;
 import dev.retstack.fleet.loader.LibraryCalls;

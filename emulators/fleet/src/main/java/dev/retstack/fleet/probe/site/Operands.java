@@ -1,7 +1,7 @@
 package dev.retstack.fleet.probe.site;
 
-import dev.retstack.fleet.isa.AbiCard;
-import dev.retstack.fleet.isa.Operand;
+import dev.retstack.fleet.isa.call.AbiCard;
+import dev.retstack.fleet.isa.call.Operand;
 import dev.retstack.fleet.landing.Machine;
 import dev.retstack.fleet.memory.GuestAccessException;
 import dev.retstack.fleet.memory.GuestMemory;

@@ -1,6 +1,6 @@
 package dev.retstack.fleet.probe.site;
 
-import dev.retstack.fleet.isa.AbiCard;
+import dev.retstack.fleet.isa.call.AbiCard;
 import dev.retstack.fleet.loader.LibraryCalls;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.loader.elf.ElfFile;

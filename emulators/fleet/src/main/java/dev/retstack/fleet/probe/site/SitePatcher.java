@@ -1,6 +1,6 @@
 package dev.retstack.fleet.probe.site;
 
-import dev.retstack.fleet.isa.CodePatch;
+import dev.retstack.fleet.isa.call.CodePatch;
 import dev.retstack.fleet.loader.PatchSite;
 import dev.retstack.fleet.loader.PatchSites;
 import dev.retstack.fleet.memory.GuestAccessException;

@@ -1,6 +1,6 @@
 package dev.retstack.fleet.probe.task;
 
-import dev.retstack.fleet.isa.AbiCard;
+import dev.retstack.fleet.isa.call.AbiCard;
 import dev.retstack.fleet.loader.ActiveConvention;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.loader.elf.ElfFormatException;

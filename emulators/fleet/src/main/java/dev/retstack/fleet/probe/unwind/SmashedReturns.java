@@ -1,6 +1,6 @@
 package dev.retstack.fleet.probe.unwind;
 
-import dev.retstack.fleet.isa.CodeAddresses;
+import dev.retstack.fleet.isa.call.CodeAddresses;
 import dev.retstack.fleet.landing.Machine;
 import dev.retstack.fleet.memory.GuestAccessException;
 import dev.retstack.fleet.memory.GuestMemory;

@@ -1,6 +1,6 @@
 package dev.retstack.fleet.probe.unwind;
 
-import dev.retstack.fleet.isa.CodeAddresses;
+import dev.retstack.fleet.isa.call.CodeAddresses;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 
 /** One call of an unwinder, until its frame is left: what was put back for it. */

@@ -1,8 +1,8 @@
 package dev.retstack.fleet.probe.unwind;
 
-import dev.retstack.fleet.isa.CodeAddresses;
 import dev.retstack.fleet.isa.Isa;
-import dev.retstack.fleet.isa.Registers;
+import dev.retstack.fleet.isa.call.CodeAddresses;
+import dev.retstack.fleet.isa.call.Registers;
 import dev.retstack.fleet.landing.LandingPage;
 import dev.retstack.fleet.landing.Machine;
 import dev.retstack.fleet.loader.elf.Symbol;

@@ -1,0 +1,93 @@
+package dev.retstack.fleet.isa.system;
+
+import dev.retstack.fleet.isa.call.Code;
+import it.unimi.dsi.fastutil.bytes.ByteList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/**
+ * What a program of an ISA needs that is linked with shared objects: where they are on a host, and
+ * how it calls them.
+ *
+ * @param sysroots where a host may have the shared objects of the ISA
+ * @param jump reads the code by which a direct call reaches a function of another file; empty where
+ *     such calls are not found
+ * @param linkageLead what that code must do first, also if the function does nothing
+ * @param leafReturn code of a function that does nothing, in the order of memory
+ * @param secondLeafReturn the same in the second instruction set; empty where there is one only
+ */
+public record DynamicAbi(
+    List<Sysroot> sysroots,
+    Optional<ImportJump> jump,
+    ByteList linkageLead,
+    ByteList leafReturn,
+    ByteList secondLeafReturn) {
+  /**
+   * What the start-up code of {@code gcc -pg} calls to begin and end a profile: there is nothing to
+   * profile, and no gmon.out to write.
+   */
+  public static final List<String> PROFILING =
+      List.of("__monstartup", "monstartup", "_mcleanup", "moncontrol");
+
+  /** An ISA whose programs cannot have shared objects here. */
+  public static final DynamicAbi NONE =
+      new DynamicAbi(List.of(), Optional.empty(), ByteList.of(), ByteList.of(), ByteList.of());
+
+  /**
+   * A folder that holds the shared objects of an ISA as its own root folder would.
+   *
+   * @param triplet of the toolchain; the folder is {@code /usr/TRIPLET}
+   * @param debianPackage that makes it
+   */
+  public record Sysroot(String triplet, String debianPackage) {
+    /** The folder. */
+    public String folder() {
+      return "/usr/" + triplet;
+    }
+  }
+
+  /** Reads an entry of the procedure linkage table, by the psABI of the ISA. */
+  @FunctionalInterface
+  public interface ImportJump {
+    /**
+     * The word whose contents the code at an address jumps to; empty for other code.
+     *
+     * @param got what the register of the global offset table holds, where the code needs it; 0
+     *     where that is not known
+     */
+    OptionalLong slot(Code code, long address, long got);
+  }
+
+  public DynamicAbi {
+    sysroots = List.copyOf(sysroots);
+  }
+
+  /** Programs of the ISA, with the shared objects of one Debian package. */
+  public static DynamicAbi of(
+      String triplet, String debianPackage, String leafReturn, ImportJump jump) {
+    return new DynamicAbi(
+        List.of(new Sysroot(triplet, debianPackage)),
+        Optional.of(jump),
+        ByteList.of(),
+        ByteList.of(HexFormat.of().parseHex(leafReturn.replace(" ", ""))),
+        ByteList.of());
+  }
+
+  /** Programs that are linked statically; what their profiles do is overwritten all the same. */
+  public static DynamicAbi none(byte[] leafReturn) {
+    return new DynamicAbi(
+        List.of(), Optional.empty(), ByteList.of(), ByteList.of(leafReturn), ByteList.of());
+  }
+
+  /** The same, with code that must run on the way to any function of another file. */
+  public DynamicAbi withLinkageLead(byte[] code) {
+    return new DynamicAbi(sysroots, jump, ByteList.of(code), leafReturn, secondLeafReturn);
+  }
+
+  /** The same, with code of a function that does nothing in the second instruction set. */
+  public DynamicAbi withSecondLeafReturn(byte[] code) {
+    return new DynamicAbi(sysroots, jump, linkageLead, leafReturn, ByteList.of(code));
+  }
+}
