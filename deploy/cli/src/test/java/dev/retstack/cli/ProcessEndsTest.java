@@ -54,6 +54,7 @@ class ProcessEndsTest {
   }
 
   @Test
+  @ChaosRow
   void killOfADemoTakesTheBrokerAlong() throws Exception {
     Process demo = startDemo();
     try (BufferedReader notes = reader(demo)) {
@@ -99,6 +100,7 @@ class ProcessEndsTest {
   }
 
   @Test
+  @ChaosRow
   void killOfARecorderTakesItsIsolatedCoresAlong() throws Exception {
     Process recorder =
         start("exec retstack record --isolate --image zoo-riscv64-mcount -o t.avro -- fib 40");
@@ -116,6 +118,7 @@ class ProcessEndsTest {
   }
 
   @Test
+  @ChaosRow
   void deathOfAnEmulatorIsAFaultedCoreAndARestartInTheReport() throws Exception {
     Process recorder =
         start(

@@ -54,7 +54,7 @@ class ProcessDeathTest {
     LoadedImage crashing = zoo(0);
     LoadedImage other = zoo(1);
     // more chunks than a pipe holds, so that no core can end before the signal does its work
-    CoreOptions fib = program("fib", "24");
+    CoreOptions fib = program("fib", "22");
     List<CoreSpec> cores =
         List.of(
             new CoreSpec("a", crashing, fib),
@@ -73,7 +73,7 @@ class ProcessDeathTest {
     assertThat(death.restarted())
         .isEqualTo(death.cores().stream().map(name -> name + ".restart-1").toList());
 
-    RecordBatch whole = Run.of(crashing, "fib", "24").records();
+    RecordBatch whole = Run.of(crashing, "fib", "22").records();
     for (String core : death.cores()) {
       List<Chunk> chunks = sink.chunks.get(core);
       Chunk last = chunks.getLast();
@@ -88,7 +88,7 @@ class ProcessDeathTest {
       }
       assertThat(stream(sink.chunks.get(core + ".restart-1"))).isEqualTo(whole);
     }
-    assertThat(stream(sink.chunks.get("c"))).isEqualTo(Run.of(other, "fib", "24").records());
+    assertThat(stream(sink.chunks.get("c"))).isEqualTo(Run.of(other, "fib", "22").records());
     assertThat(sink.chunks).hasSize(3 + death.cores().size());
     assertThat(results).hasSize(3 + death.cores().size());
     assertThat(results.stream().filter(CoreResult::ok).count()).isEqualTo(3);
