@@ -9,11 +9,9 @@ import dev.retstack.schema.CoreEnd;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -106,14 +104,11 @@ class ExecutableStackTest {
         ExecutableStackTest.class.getResourceAsStream("/random/" + PROGRAM + ".c")) {
       Files.copy(source, folder.resolve(PROGRAM + ".c"), StandardCopyOption.REPLACE_EXISTING);
     }
-    List<String> command = new ArrayList<>();
-    command.add(Zoo.GUEST.resolve("build.sh").toAbsolutePath().toString());
-    command.addAll(List.of("--sources", folder.toString(), form));
-    ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
-    builder.environment().put("ZOO_LINK_FLAGS", "-Wl,--no-warn-execstack -lgcc");
-    Process process = builder.start();
-    String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    assertThat(process.waitFor()).as(said).isZero();
+    String said =
+        GuestScript.build(
+            Zoo.GUEST,
+            Map.of("ZOO_LINK_FLAGS", "-Wl,--no-warn-execstack -lgcc"),
+            List.of("--sources", folder.toString(), form));
     assumeTrue(said.startsWith("built: "), said);
   }
 

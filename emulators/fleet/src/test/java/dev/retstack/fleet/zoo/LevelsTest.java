@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.retstack.fleet.loader.LoadedImage;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
@@ -30,16 +30,11 @@ class LevelsTest {
   @CsvSource({"riscv32-clang-mcount, O0", "riscv64-mcount-nofp, Os"})
   void aSampleBuiltWithoutOptimisationAndForSizePasses(
       String variant, String level, @TempDir Path folder) throws Exception {
-    ProcessBuilder build =
-        new ProcessBuilder(
-            Zoo.GUEST.resolve("build.sh").toAbsolutePath().toString(),
-            "--levels",
-            folder.toString(),
-            variant);
-    build.environment().put("ZOO_LEVELS", level);
-    Process process = build.redirectErrorStream(true).start();
-    String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    assertThat(process.waitFor()).as(said).isZero();
+    String said =
+        GuestScript.build(
+            Zoo.GUEST,
+            Map.of("ZOO_LEVELS", level),
+            List.of("--levels", folder.toString(), variant));
     assumeTrue(!said.startsWith("skipped: "), said);
     List<LoadedImage> images = Zoo.images(Manifest.of(folder), "");
     assertThat(images).hasSize(1);

@@ -119,7 +119,11 @@ class RandomProgramsTest {
     /** False where there is no compiler, or no such form. */
     boolean tells(String form, String level) throws IOException, InterruptedException {
       List<String> defines = defines(form);
-      String said = guest(defines, "build.sh", "--sources", folder.toString(), form);
+      String said =
+          GuestScript.build(
+              Zoo.GUEST,
+              Map.of("ZOO_FLAGS", String.join(" ", defines)),
+              List.of("--sources", folder.toString(), form));
       if (!said.startsWith("built: ")) {
         return false;
       }
@@ -199,25 +203,11 @@ class RandomProgramsTest {
   }
 
   private static List<String> variants() throws IOException, InterruptedException {
-    return guest(List.of(), "build.sh", "--list")
+    return GuestScript.build(Zoo.GUEST, "--list")
         .lines()
         .filter(line -> line.endsWith(" committed"))
         .map(line -> line.substring(0, line.indexOf(' ')))
         .filter(variant -> !variant.contains("-clang-")) // makes jumps of other calls than the twin
         .toList();
-  }
-
-  /** What a script of the guest folder says. */
-  private static String guest(List<String> flags, String script, String... arguments)
-      throws IOException, InterruptedException {
-    List<String> command = new ArrayList<>();
-    command.add(Zoo.GUEST.resolve(script).toAbsolutePath().toString());
-    command.addAll(List.of(arguments));
-    ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
-    builder.environment().put("ZOO_FLAGS", String.join(" ", flags));
-    Process process = builder.start();
-    String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    assertThat(process.waitFor()).as(said).isZero();
-    return said;
   }
 }

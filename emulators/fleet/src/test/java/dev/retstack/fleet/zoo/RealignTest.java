@@ -6,7 +6,6 @@ import dev.retstack.fleet.loader.GuestCompiler;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.schema.record.RecordBatch;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Set;
@@ -71,12 +70,7 @@ class RealignTest {
   void todaysCompilerIsSeenThroughAsWell(@TempDir Path folder) throws Exception {
     Assumptions.assumeTrue(
         GuestCompiler.installed("x86_64-linux-gnu-gcc"), "skipped: no x86_64-linux-gnu-gcc");
-    Process build =
-        new ProcessBuilder(Zoo.GUEST.resolve("build.sh").toString(), "--realign", folder.toString())
-            .redirectErrorStream(true)
-            .start();
-    String said = new String(build.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    assertThat(build.waitFor()).as(said).isZero();
+    String said = GuestScript.build(Zoo.GUEST, "--realign", folder.toString());
     for (String variant : variants().toList()) {
       Path file = folder.resolve("realign-" + variant + ".elf");
       if (Files.exists(file)) {

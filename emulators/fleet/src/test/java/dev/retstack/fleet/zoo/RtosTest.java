@@ -9,7 +9,6 @@ import dev.retstack.fleet.core.interrupt.InterruptTimer;
 import dev.retstack.fleet.loader.GuestCompiler;
 import dev.retstack.fleet.loader.LoadedImage;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -148,12 +147,9 @@ class RtosTest {
   void todaysCompilerMakesImagesThatRun(@TempDir Path folder) throws Exception {
     Assumptions.assumeTrue(
         GuestCompiler.installed("x86_64-linux-gnu-gcc"), "skipped: no x86_64-linux-gnu-gcc");
-    List<String> command = new ArrayList<>();
-    command.addAll(List.of(Zoo.GUEST.resolve("build.sh").toString(), "--rtos", folder.toString()));
-    someImages().map(f -> f.replaceAll("^rtos-|[.]elf$", "")).forEach(command::add);
-    Process build = new ProcessBuilder(command).redirectErrorStream(true).start();
-    String said = new String(build.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    assertThat(build.waitFor()).as(said).isZero();
+    List<String> arguments = new ArrayList<>(List.of("--rtos", folder.toString()));
+    someImages().map(f -> f.replaceAll("^rtos-|[.]elf$", "")).forEach(arguments::add);
+    String said = GuestScript.build(Zoo.GUEST, Map.of(), arguments);
     for (String file : someImages().toList()) {
       if (Files.exists(folder.resolve(file))) {
         LoadedImage image = LoadedImage.load(folder.resolve(file));

@@ -11,11 +11,11 @@ import dev.retstack.schema.CoreEnd;
 import dev.retstack.schema.record.RecordBatch;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -109,14 +109,11 @@ class SmashedTest {
   void todaysCompilersAsWell(@TempDir Path folder) throws Exception {
     Assumptions.assumeTrue(
         GuestCompiler.installed("x86_64-linux-gnu-gcc"), "skipped: no x86_64-linux-gnu-gcc");
-    List<String> command = new ArrayList<>();
-    command.addAll(List.of(SMASHED.resolve("build.sh").toString(), folder.toString()));
+    List<String> arguments = new ArrayList<>(List.of(folder.toString()));
     if (!EachIsa.ALL) {
-      command.addAll(List.of("x86_64-fentry", "mips-mcount", "m68k-patchable", "aarch64-mcount"));
+      arguments.addAll(List.of("x86_64-fentry", "mips-mcount", "m68k-patchable", "aarch64-mcount"));
     }
-    Process build = new ProcessBuilder(command).redirectErrorStream(true).start();
-    String said = new String(build.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    assertThat(build.waitFor()).as(said).isZero();
+    GuestScript.build(SMASHED, Map.of(), arguments);
     for (LoadedImage image : images(folder)) {
       aReturnIntoATracedFunction(image);
       aReturnIntoCodeThatHasRun(image);

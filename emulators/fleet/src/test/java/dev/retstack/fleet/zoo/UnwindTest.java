@@ -7,11 +7,11 @@ import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.loader.LoadedImage;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Assumptions;
@@ -63,7 +63,7 @@ final class UnwindTest {
       Set.of("x86_64-fentry-O0", "x86_64-patchable", "s390x-mcount", "arm-mcount");
 
   private static List<String> variants() throws IOException, InterruptedException {
-    List<String> all = build("--list").lines().toList();
+    List<String> all = GuestScript.build(FOLDER, "--list").lines().toList();
     if (Seeds.MANY) {
       return all;
     }
@@ -76,19 +76,10 @@ final class UnwindTest {
   static void build() throws IOException, InterruptedException {
     List<String> arguments = new ArrayList<>(List.of(built.toString()));
     arguments.addAll(variants());
-    build(arguments.toArray(String[]::new))
+    GuestScript.build(FOLDER, Map.of(), arguments)
         .lines()
         .filter(line -> line.startsWith("skipped"))
         .forEach(System.out::println);
-  }
-
-  private static String build(String... arguments) throws IOException, InterruptedException {
-    List<String> command = new ArrayList<>(List.of(FOLDER.resolve("build.sh").toString()));
-    command.addAll(List.of(arguments));
-    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-    String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    assertThat(process.waitFor()).as(said).isZero();
-    return said;
   }
 
   @ParameterizedTest
