@@ -19,6 +19,7 @@ import dev.retstack.graph.stacks.StackReport;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.CoreEnd;
+import dev.retstack.schema.Image;
 import dev.retstack.schema.file.TraceFileReader;
 import dev.retstack.schema.file.TraceFileWriter;
 import dev.retstack.schema.file.TraceIndex;
@@ -108,8 +109,12 @@ class WindowsTest {
   }
 
   private void send(List<Chunk> chunks) throws Exception {
+    send(fleet, chunks);
+  }
+
+  private void send(List<CoreScript> cores, List<Chunk> chunks) throws Exception {
     try (TraceProducer producer = new TraceProducer(kafka, topics)) {
-      for (CoreScript core : fleet) {
+      for (CoreScript core : cores) {
         producer.image(core.image());
       }
       for (Chunk chunk : chunks) {
@@ -502,6 +507,35 @@ class WindowsTest {
         assertThat(ask.get(huge).statusCode()).as(huge).isEqualTo(200);
       }
     }
+  }
+
+  /** One core fits into an answer, two together do not. */
+  @Test
+  void chunksOfAllCoresOfAWindowAreBoundedTogether() throws Exception {
+    List<CoreScript> large = List.of(large("core-1"), large("core-2"));
+    PipelineConfig config = config();
+    send(large, RandomFleet.byTurns(large));
+    try (Pipeline member = PipelineService.start(config);
+        HttpAsk ask = new HttpAsk(member.httpUri())) {
+      WAITS.await(member.awaitCoresEnded(large.size()));
+      assertThat(ask.get("/report?from=0&core=core-2").statusCode()).isEqualTo(200);
+      refused(ask, 413, "/report?from=0", "16,777,216 bytes of chunks", "narrower");
+    }
+  }
+
+  /** A core with chunks of 8.5 MiB, since its calls take any time. */
+  private CoreScript large(String name) {
+    Image image = CoreScript.image("large", "main", "f");
+    CoreScript core = new CoreScript(image, "large", name).withKeyframes().enter("main");
+    for (long bytes = 0; bytes < 17 << 19; ) {
+      for (int i = 0; i < 10_000; i++) {
+        core.tick(random.nextLong(1L << 42)).enter("f");
+        core.tick(random.nextLong(1L << 42)).exit();
+      }
+      core.chunk();
+      bytes += core.chunks().getLast().getPayload().remaining();
+    }
+    return core.exit().end();
   }
 
   private static void refused(HttpAsk ask, int status, String question, String... words)

@@ -24,7 +24,7 @@ import org.apache.kafka.common.TopicPartition;
  * fetched again for the next place.
  */
 public final class LogReader implements AutoCloseable {
-  /** Bytes of a core's chunks in one answer at most. */
+  /** Bytes of chunks in one answer at most, those of all its cores together. */
   public static final long CHUNK_BYTES_MAX = 16 << 20;
 
   /** Bytes that a question fetches at most, those of other cores among them. */
@@ -47,7 +47,9 @@ public final class LogReader implements AutoCloseable {
   /** From here up to where the consumer stands, all records were taken for the core. */
   private long takenFrom;
 
+  /** Of the cores that were read before, whose chunks are kept meanwhile. */
   private long chunkBytes;
+
   private boolean failed;
 
   /**
@@ -87,7 +89,9 @@ public final class LogReader implements AutoCloseable {
         throw gone(key, "its last chunk, of time %d, is deleted".formatted(lastTime(places)));
       }
       seek(left.getFirst().offset());
-      return read(key, left, question, around);
+      WindowChunks chunks = read(key, left, question, around);
+      chunkBytes += chunks.bytes();
+      return chunks;
     } catch (KafkaException e) {
       failed = true;
       throw new BadRequestException(
@@ -216,11 +220,6 @@ public final class LogReader implements AutoCloseable {
     } catch (CorruptChunkException | RuntimeException | StackOverflowError _) {
       // the partition refused it as well
     }
-  }
-
-  /** The chunks of a core are kept, while those of another one are read. */
-  void keeps(WindowChunks chunks) {
-    chunkBytes += chunks.bytes();
   }
 
   /** Bytes that came from the brokers. */
