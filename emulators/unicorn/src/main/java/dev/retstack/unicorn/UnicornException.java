@@ -6,11 +6,9 @@ import java.util.stream.Collectors;
 /** A call into Unicorn that ended with an error. */
 public class UnicornException extends RuntimeException {
   private final UcError error;
-  private final int code;
 
   UnicornException(String message, int code) {
     super(message);
-    this.code = code;
     this.error = UcError.of(code);
   }
 
@@ -63,10 +61,5 @@ public class UnicornException extends RuntimeException {
   /** Returns what went wrong. */
   public UcError error() {
     return error;
-  }
-
-  /** Returns the library's number for it, also where {@link #error()} is unknown. */
-  public int code() {
-    return code;
   }
 }

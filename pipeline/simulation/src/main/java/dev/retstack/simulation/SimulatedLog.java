@@ -24,10 +24,6 @@ final class SimulatedLog {
     }
   }
 
-  int partitions() {
-    return partitions.size();
-  }
-
   void append(ModelChunk chunk, Optional<Damage> damage) {
     int partition = Math.floorMod(chunk.core().hashCode(), partitions.size());
     Chunk wire = Wire.seal(chunk);

@@ -75,11 +75,6 @@ public final class SyntheticCore {
         .build();
   }
 
-  /** Name of the core. */
-  public String name() {
-    return name;
-  }
-
   /** Records sent so far. */
   public long records() {
     return records;

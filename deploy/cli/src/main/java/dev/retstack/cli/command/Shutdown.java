@@ -71,11 +71,6 @@ public final class Shutdown implements AutoCloseable {
     requested.countDown();
   }
 
-  /** True once the process was told to stop: what is half done need not be finished. */
-  public boolean isRequested() {
-    return requested.getCount() == 0;
-  }
-
   @Override
   public void close() {
     stop();

@@ -35,10 +35,6 @@ final class CopyOptions {
     TraceCopy.Copied make(Path to, TraceReplay.Progress progress) throws IOException;
   }
 
-  Path output() {
-    return output;
-  }
-
   /** Makes it of these traces, and says what was written. */
   void write(List<Path> from, Maker maker, Terminal terminal) throws IOException {
     for (Path file : from) {

@@ -32,12 +32,6 @@ public interface Probe {
    */
   void updateFtraceFunc(SiteRules rules);
 
-  /** enable_ftrace_graph_caller: entries are hijacked, exits recorded. */
-  void enableFtraceGraphCaller();
-
-  /** disable_ftrace_graph_caller: entries are recorded only. */
-  void disableFtraceGraphCaller();
-
   /** True while entries are not recorded, though their sites are there. */
   boolean isPaused();
 

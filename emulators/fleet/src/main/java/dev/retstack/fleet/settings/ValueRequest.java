@@ -45,11 +45,6 @@ public record ValueRequest(FunctionPattern pattern, List<Integer> numbers, Forma
     public int code() {
       return code;
     }
-
-    /** The letter in a request; a blank for the one that is not said. */
-    public char letter() {
-      return letter;
-    }
   }
 
   public ValueRequest {

@@ -125,7 +125,20 @@ class DynamicProgramsTest {
     PPC64LE_PIE("powerpc64le-linux-gnu-gcc", "-pg"),
     PPC64LE_FIXED("powerpc64le-linux-gnu-gcc", "-pg", "-fno-pie", "-no-pie"),
     M68K_PIE("m68k-linux-gnu-gcc", "-pg", "-fno-omit-frame-pointer"),
-    M68K_FIXED("m68k-linux-gnu-gcc", "-pg", "-fno-omit-frame-pointer", "-fno-pie", "-no-pie");
+    M68K_FIXED("m68k-linux-gnu-gcc", "-pg", "-fno-omit-frame-pointer", "-fno-pie", "-no-pie"),
+    X86_64_PATCHABLE("x86_64-linux-gnu-gcc", "-fpatchable-function-entry=5"),
+    X86_64_PATCHABLE_FIXED(
+        "x86_64-linux-gnu-gcc", "-fpatchable-function-entry=5", "-fno-pie", "-no-pie"),
+    X86_64_RELR(
+        "x86_64-linux-gnu-gcc", "-fpatchable-function-entry=5", "-Wl,-z,pack-relative-relocs"),
+    I386_PATCHABLE("x86_64-linux-gnu-gcc", "-m32", "-fpatchable-function-entry=5"),
+    AARCH64_PATCHABLE("aarch64-linux-gnu-gcc", "-fpatchable-function-entry=2"),
+    RISCV64_PATCHABLE("riscv64-linux-gnu-gcc", "-fpatchable-function-entry=4"),
+    ARM_PATCHABLE("arm-linux-gnueabihf-gcc", "-marm", "-fpatchable-function-entry=2"),
+    S390X_PATCHABLE("s390x-linux-gnu-gcc", "-fpatchable-function-entry=3"),
+    PPC64LE_PATCHABLE(
+        "powerpc64le-linux-gnu-gcc", "-fpatchable-function-entry=2", "-fno-pie", "-no-pie"),
+    M68K_PATCHABLE("m68k-linux-gnu-gcc", "-fpatchable-function-entry=3");
 
     private final String command;
     private final String[] flags;
@@ -161,7 +174,7 @@ class DynamicProgramsTest {
     return Files.writeString(folder.resolve(name), text);
   }
 
-  /** Fixed and movable, bound late and at once; {@code -Dretstack.zoo=all}: all. */
+  /** Fixed and movable, bound late and at once, call sites by scan and by table. */
   static Stream<Form> forms() {
     return EachIsa.compiled(
         List.of(Form.values()),
@@ -176,13 +189,21 @@ class DynamicProgramsTest {
             Form.ARM_THUMB,
             Form.S390X_FENTRY,
             Form.PPC64LE_PIE,
-            Form.M68K_FIXED),
+            Form.M68K_FIXED,
+            Form.X86_64_RELR,
+            Form.I386_PATCHABLE,
+            Form.AARCH64_PATCHABLE,
+            Form.RISCV64_PATCHABLE,
+            Form.ARM_PATCHABLE,
+            Form.S390X_PATCHABLE),
         List.of(
             Form.X86_64_PIE,
             Form.X86_64_FIXED_NOW,
             Form.ARM_THUMB,
             Form.S390X_FENTRY,
-            Form.M68K_FIXED))
+            Form.M68K_FIXED,
+            Form.X86_64_PATCHABLE,
+            Form.ARM_PATCHABLE))
         .stream();
   }
 
@@ -337,7 +358,10 @@ class DynamicProgramsTest {
         "RISCV64_PIE",
         "ARM_FIXED",
         "S390X_PIE",
-        "PPC64LE_PIE"
+        "PPC64LE_PIE",
+        "X86_64_PATCHABLE",
+        "ARM_PATCHABLE",
+        "S390X_PATCHABLE"
       })
   void callsOfSharedObjectsAreTracedFromTheFirstOn(Form form) throws Exception {
     Path program = withSharedObjects(form);

@@ -35,10 +35,6 @@ final class StackClock {
     unsure = 0;
   }
 
-  boolean sameAs(StackClock other) {
-    return away == other.away && interrupts == other.interrupts && unsure == other.unsure;
-  }
-
   /** An interrupt on top is over that lasted so long and had this clock. */
   void add(StackClock interrupt, long lasted) {
     away += interrupt.away;

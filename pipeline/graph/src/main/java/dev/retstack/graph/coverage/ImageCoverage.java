@@ -27,11 +27,6 @@ public record ImageCoverage(
     return functions.stream().filter(FunctionCoverage::hit).count();
   }
 
-  /** Of all functions with a call site, in percent; 100 where there are none. */
-  public double percent() {
-    return percent(hit(), functions.size());
-  }
-
   /** Part of a whole in percent; 100 where the whole is 0. */
   public static double percent(long part, long whole) {
     return whole == 0 ? 100 : 100.0 * part / whole;

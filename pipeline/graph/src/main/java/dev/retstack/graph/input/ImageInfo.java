@@ -183,16 +183,6 @@ public record ImageInfo(
   }
 
   /**
-   * The name of a task: where its id is an address, that of the object or function there, else its
-   * number.
-   *
-   * @param instance which of the tasks of that id, from 1
-   */
-  public String taskName(long task, int instance) {
-    return taskName(task, instance, TaskName.NONE);
-  }
-
-  /**
    * The name of a task of a core: {@code worker-1001} where the program called it {@code worker},
    * as the tracer of the kernel prints it.
    *

@@ -78,10 +78,6 @@ final class CorePlaces {
     return key;
   }
 
-  long number() {
-    return number;
-  }
-
   /** Bytes of the heap that a new one takes. */
   static long bytesOfNew(CoreKey key) {
     return OBJECT_BYTES + 2L * (key.session().length() + key.core().length()) + BLOCK_MIN;

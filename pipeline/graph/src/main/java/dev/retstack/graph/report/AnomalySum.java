@@ -82,11 +82,6 @@ public record AnomalySum(
     return sample.severity();
   }
 
-  /** Open calls when the sample was found. */
-  public List<String> stack() {
-    return sample.stack();
-  }
-
   /** What was found in these cores: gravest first, then what there is most of. */
   static List<AnomalySum> of(Iterable<CoreGraph> cores, Query query) {
     Adder sums = new Adder(query);

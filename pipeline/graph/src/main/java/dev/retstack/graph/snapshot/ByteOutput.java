@@ -4,19 +4,14 @@ import java.io.DataOutput;
 import java.io.IOException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
 import java.util.zip.Checksum;
 
 /**
  * Bytes written one after the other: what {@link java.io.DataOutputStream} writes, big-endian,
- * without the streams between. They go into one array that grows, or into pieces. A large array
- * costs more than its copies: G1 allocates arrays of half a region or more as humongous objects,
- * and starts marking a half-full heap with each of them. Not safe for use by several threads at
+ * without the streams between, into one array that grows. Not safe for use by several threads at
  * once.
  */
 public final class ByteOutput implements DataOutput {
@@ -27,32 +22,12 @@ public final class ByteOutput implements DataOutput {
   private static final int VARINT_MAX = 10;
   private static final int LARGEST = Integer.MAX_VALUE - 8;
 
-  /** Below half of G1's smallest region. */
-  private static final int PIECE = 256 << 10;
-
-  /** The pieces before the last one; null where all goes into one array. */
-  private final List<ByteBuffer> full;
-
   private byte[] bytes;
-
-  /** Of the last piece. */
   private int size;
-
-  private int before;
 
   /** Nothing so far, with room for so many bytes. */
   public ByteOutput(int room) {
-    this(room, null);
-  }
-
-  private ByteOutput(int room, List<ByteBuffer> full) {
     this.bytes = new byte[Math.max(room, Long.BYTES)];
-    this.full = full;
-  }
-
-  /** Nothing so far; what comes goes into pieces. */
-  public static ByteOutput inPieces() {
-    return new ByteOutput(PIECE, new ArrayList<>());
   }
 
   private static VarHandle view(Class<?> array) {
@@ -61,34 +36,11 @@ public final class ByteOutput implements DataOutput {
 
   /** Bytes written so far. */
   public int size() {
-    return before + size;
+    return size;
   }
 
-  /** A copy of what was written, into one array. */
-  public byte[] toByteArray() {
-    requireOneArray();
-    return Arrays.copyOf(bytes, size);
-  }
-
-  /** What was written, in order. The output is not used after this. */
-  public List<ByteBuffer> takePieces() {
-    List<ByteBuffer> pieces = full == null ? new ArrayList<>() : full;
-    pieces.add(ByteBuffer.wrap(bytes, 0, size));
-    return pieces;
-  }
-
-  private void requireOneArray() {
-    if (full != null) {
-      throw new IllegalStateException("written in pieces");
-    }
-  }
-
-  /**
-   * What was written into one array; the array itself where it is full. The output is not used
-   * after this.
-   */
+  /** What was written; the array itself where it is full. The output is not used after this. */
   public byte[] take() {
-    requireOneArray();
     byte[] taken = size == bytes.length ? bytes : Arrays.copyOf(bytes, size);
     bytes = taken;
     return taken;
@@ -117,41 +69,22 @@ public final class ByteOutput implements DataOutput {
 
   /** Adds what was written from {@code from} on to a checksum. */
   public void sum(Checksum checksum, int from) {
-    int skip = from;
-    if (full != null) {
-      for (ByteBuffer piece : full) {
-        int skipped = Math.min(skip, piece.limit());
-        checksum.update(piece.slice(skipped, piece.limit() - skipped));
-        skip -= skipped;
-      }
-    }
-    checksum.update(bytes, skip, size - skip);
+    checksum.update(bytes, from, size - from);
   }
 
   /** Place for so many more bytes. */
   private int room(int more) throws IOException {
     int at = size;
     if (more > bytes.length - at) {
-      long needed = (long) before + at + more;
+      long needed = (long) at + more;
       if (needed > LARGEST) {
         throw new IOException("more than %d bytes in one snapshot".formatted(LARGEST));
       }
-      if (full == null) {
-        grow(needed);
-      } else {
-        full.add(ByteBuffer.wrap(bytes, 0, at));
-        before += at;
-        bytes = new byte[Math.max(PIECE, more)];
-        at = 0;
-      }
+      long wanted = Math.max(needed, bytes.length + (bytes.length >> 1));
+      bytes = Arrays.copyOf(bytes, (int) Math.min(wanted, LARGEST));
     }
     size = at + more;
     return at;
-  }
-
-  private void grow(long needed) {
-    long wanted = Math.max(needed, bytes.length + (bytes.length >> 1));
-    bytes = Arrays.copyOf(bytes, (int) Math.min(wanted, LARGEST));
   }
 
   /** As {@link Fields#writeVarint}. */
@@ -179,14 +112,6 @@ public final class ByteOutput implements DataOutput {
 
   @Override
   public void write(byte[] from, int offset, int length) throws IOException {
-    int first = full == null ? length : Math.min(length, bytes.length - size);
-    copy(from, offset, first);
-    for (int done = first; done < length; done += PIECE) {
-      copy(from, offset + done, Math.min(PIECE, length - done));
-    }
-  }
-
-  private void copy(byte[] from, int offset, int length) throws IOException {
     int at = room(length);
     System.arraycopy(from, offset, bytes, at, length);
   }

@@ -268,17 +268,6 @@ public final class GraphState {
     return sum;
   }
 
-  /** Bytes that they would take if all cores were in memory: what a copy takes is not more. */
-  public long bytesAwake() {
-    long sum = bytes();
-    for (KnownCore core : cores.known()) {
-      if (core instanceof RestingCore resting) {
-        sum += resting.awakeBytes() - resting.account().used();
-      }
-    }
-    return sum;
-  }
-
   /** Cores that are not in memory until their next chunk comes. */
   public int resting() {
     return cores.resting();

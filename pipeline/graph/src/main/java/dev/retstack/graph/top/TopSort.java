@@ -3,7 +3,6 @@ package dev.retstack.graph.top;
 import dev.retstack.graph.report.FunctionRow;
 import dev.retstack.graph.report.ProfileRows;
 import java.util.Comparator;
-import java.util.Locale;
 import java.util.function.ToLongFunction;
 
 /** How the first functions are chosen. Equals are in the order of reports. */
@@ -24,10 +23,5 @@ public enum TopSort {
 
   Comparator<FunctionRow> order() {
     return order;
-  }
-
-  /** As in a question. */
-  public String word() {
-    return name().toLowerCase(Locale.ROOT);
   }
 }

@@ -1,52 +1,41 @@
 package dev.retstack.graph.snapshot;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.retstack.graph.Seeds;
 import java.io.ByteArrayOutputStream;
 import java.io.DataOutput;
 import java.io.DataOutputStream;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.util.List;
 import java.util.SplittableRandom;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 
-/** One array, and pieces, against what {@link DataOutputStream} writes. */
+/** Against what {@link DataOutputStream} writes. */
 class ByteOutputTest {
   private static final long SEED = Seeds.fresh();
 
   @Test
-  void piecesTogetherAreTheOneArray() throws Exception {
+  void bytesAreThoseOfADataOutputStream() throws Exception {
     SplittableRandom random = new SplittableRandom(SEED);
     for (int round = 0; round < 20; round++) {
       long seed = random.nextLong();
       int writes = 1 << random.nextInt(18);
       ByteArrayOutputStream plain = new ByteArrayOutputStream();
-      ByteOutput one = new ByteOutput(0);
-      ByteOutput pieces = ByteOutput.inPieces();
+      ByteOutput out = new ByteOutput(0);
       write(new DataOutputStream(plain), seed, writes);
-      write(one, seed, writes);
-      write(pieces, seed, writes);
+      write(out, seed, writes);
 
       byte[] expected = plain.toByteArray();
       String what = "seed %d, %d writes".formatted(SEED, writes);
-      assertThat(one.toByteArray()).as(what).isEqualTo(expected);
-      assertThat(pieces.size()).as(what).isEqualTo(expected.length);
+      assertThat(out.size()).as(what).isEqualTo(expected.length);
       int from = random.nextInt(expected.length + 1);
       CRC32C sum = new CRC32C();
-      pieces.sum(sum, from);
+      out.sum(sum, from);
       CRC32C right = new CRC32C();
       right.update(expected, from, expected.length - from);
       assertThat(sum.getValue()).as("from %d, %s", from, what).isEqualTo(right.getValue());
-      assertThatThrownBy(pieces::take).isInstanceOf(IllegalStateException.class);
-      List<ByteBuffer> taken = pieces.takePieces();
-      assertThat(taken).as(what).allMatch(piece -> piece.capacity() <= 256 << 10);
-      ByteBuffer all = ByteBuffer.allocate(expected.length);
-      taken.forEach(all::put);
-      assertThat(all.array()).as(what).isEqualTo(expected);
+      assertThat(out.take()).as(what).isEqualTo(expected);
     }
   }
 

@@ -6,15 +6,12 @@ import java.io.IOException;
 public final class UnreadableCheckpointException extends IOException {
   private static final long serialVersionUID = 1;
 
-  private final long nextOffset;
-
   /** A checkpoint whose state cannot be used. */
   public UnreadableCheckpointException(Checkpoint found, IOException why) {
     super(
         "the checkpoint of partition %d cannot be used here, the partition is left alone: %s"
             .formatted(found.partition(), why.getMessage()),
         why);
-    this.nextOffset = found.nextOffset();
   }
 
   /** One that is none, or more than this member has room for. */
@@ -24,11 +21,5 @@ public final class UnreadableCheckpointException extends IOException {
                 + " %s; see who writes to the state topic, then begin again with another --group")
             .formatted(partition, why.getMessage()),
         why);
-    this.nextOffset = 0;
-  }
-
-  /** First offset that is not in the checkpoint. */
-  public long nextOffset() {
-    return nextOffset;
   }
 }

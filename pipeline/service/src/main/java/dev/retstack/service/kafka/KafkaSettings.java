@@ -18,9 +18,6 @@ import org.apache.kafka.clients.producer.ProducerConfig;
  * @param properties Kafka client properties, without any prefix
  */
 public record KafkaSettings(String bootstrap, Map<String, String> properties) {
-  /** Prefix of system properties and configuration keys that are passed through to Kafka. */
-  public static final String PASSTHROUGH = "kafka.";
-
   /** What only members of a group are told; other consumers may refuse it. */
   private static final Set<String> OF_MEMBERS =
       Set.of(
@@ -42,19 +39,6 @@ public record KafkaSettings(String bootstrap, Map<String, String> properties) {
   /** Settings without further properties. */
   public static KafkaSettings of(String bootstrap) {
     return new KafkaSettings(bootstrap, Map.of());
-  }
-
-  /** Takes every {@code kafka.*} entry of {@code source} with the prefix removed. */
-  public static KafkaSettings of(String bootstrap, Map<?, ?> source) {
-    Map<String, String> taken = new LinkedHashMap<>();
-    source.forEach(
-        (key, value) -> {
-          String name = String.valueOf(key);
-          if (name.startsWith(PASSTHROUGH) && !name.equals("kafka.bootstrap.servers")) {
-            taken.put(name.substring(PASSTHROUGH.length()), String.valueOf(value));
-          }
-        });
-    return new KafkaSettings(bootstrap, taken);
   }
 
   /** Configuration of an admin client. */

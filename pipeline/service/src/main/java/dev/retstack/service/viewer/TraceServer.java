@@ -97,11 +97,6 @@ public final class TraceServer implements AutoCloseable {
     return uri;
   }
 
-  /** What it serves. */
-  public TraceSource source() {
-    return source;
-  }
-
   /**
    * Asks itself what a page asks first. The first answers of a JVM take half a second, and a person
    * needs as long to open the page.

@@ -518,14 +518,7 @@ public final class FileTable {
    * @param names that it has
    * @param isWritable true where the program may change it
    */
-  public record Status(int mode, long size, long inode, int names, boolean isWritable) {
-    private static final int TYPE = 0170000;
-    private static final int FOLDER = 0040000;
-
-    public boolean isFolder() {
-      return (mode & TYPE) == FOLDER;
-    }
-  }
+  public record Status(int mode, long size, long inode, int names, boolean isWritable) {}
 
   /** Of a name. */
   public Status status(Path name, boolean follow) throws IOException {

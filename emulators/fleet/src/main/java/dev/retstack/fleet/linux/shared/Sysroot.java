@@ -90,11 +90,6 @@ public final class Sysroot {
     return wordBytes == Long.BYTES ? 0x20_0000_0000L : 0x4000_0000L;
   }
 
-  /** The folder of the host. */
-  public Path root() {
-    return root;
-  }
-
   /** The program's interpreter, placed where mappings begin. */
   public ElfFile interpreter() {
     return interpreter.elf();

@@ -18,7 +18,6 @@ final class Elf {
   static final int PT_LOAD = 1;
   static final int PT_INTERP = 3;
   static final int PT_NOTE = 4;
-  static final int PT_TLS = 7;
   static final int PT_GNU_STACK = 0x6474e551;
   static final int PF_X = 1;
   static final int PF_W = 2;

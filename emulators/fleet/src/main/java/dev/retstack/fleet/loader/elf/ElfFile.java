@@ -131,7 +131,7 @@ public final class ElfFile {
     this.buildId = BuildId.of(bytes, notes(), original);
     this.relocations = RelocationTable.of(bytes, header, sections.sections(), segments.bias());
     this.imports = ImportTable.of(bytes, header, sections.sections(), segments.bias());
-    SiteTables sites = new SiteTables(this, found);
+    SiteTables sites = new SiteTables(this, bytes, found);
     this.mcountLoc = sites.mcountLoc();
     this.patchableSites = sites.patchable();
     this.warnings = List.copyOf(found);
@@ -291,11 +291,6 @@ public final class ElfFile {
   /** What is loaded: sorted by address, without overlaps, at least one. */
   public List<Segment> segments() {
     return segments.loads();
-  }
-
-  /** Template of thread-local data (PT_TLS), where the program has any. */
-  public Optional<Segment> threadLocals() {
-    return segments.tls();
   }
 
   /**

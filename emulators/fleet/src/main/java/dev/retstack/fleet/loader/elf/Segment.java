@@ -3,7 +3,7 @@ package dev.retstack.fleet.loader.elf;
 import java.nio.ByteBuffer;
 
 /**
- * A piece of the program in memory (PT_LOAD), or the template of thread-local data (PT_TLS).
+ * A piece of the program in memory (PT_LOAD).
  *
  * @param address first byte, where it is loaded
  * @param memoryBytes size in memory; what the file does not fill is zero

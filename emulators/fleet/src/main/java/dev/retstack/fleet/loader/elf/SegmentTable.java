@@ -10,7 +10,6 @@ import java.util.Optional;
  * The program headers: what is loaded where, and what the program needs besides.
  *
  * @param loads PT_LOAD segments, sorted by address, without overlaps, not empty
- * @param tls template of thread-local data, where there is one
  * @param interpreter what PT_INTERP names: the program that loads this one's libraries
  * @param executableStack what PT_GNU_STACK asks for; empty without that header
  * @param notes ranges of the file that hold notes
@@ -19,7 +18,6 @@ import java.util.Optional;
  */
 record SegmentTable(
     List<Segment> loads,
-    Optional<Segment> tls,
     Optional<String> interpreter,
     Optional<Boolean> executableStack,
     List<FileRange> notes,
@@ -45,7 +43,6 @@ record SegmentTable(
     List<Segment> loads = new ArrayList<>();
     List<FileRange> notes = new ArrayList<>();
     List<Load> files = new ArrayList<>();
-    Segment tls = null;
     Optional<String> interpreter = Optional.empty();
     Optional<Boolean> executableStack = Optional.empty();
     long memory = 0;
@@ -73,7 +70,6 @@ record SegmentTable(
           loads.add(load);
           files.add(new Load(new FileRange(p.offset(), p.fileSize()), load.address(), p.flags()));
         }
-        case Elf.PT_TLS -> tls = p.toSegment(bytes, bias);
         case Elf.PT_GNU_STACK -> executableStack = Optional.of((p.flags() & Elf.PF_X) != 0);
         case Elf.PT_NOTE -> {
           bytes.requireRange(p.offset(), p.fileSize(), p.field("p_offset"));
@@ -86,7 +82,6 @@ record SegmentTable(
     requireApart(bytes, loads);
     return new SegmentTable(
         List.copyOf(loads),
-        Optional.ofNullable(tls),
         interpreter,
         executableStack,
         List.copyOf(notes),

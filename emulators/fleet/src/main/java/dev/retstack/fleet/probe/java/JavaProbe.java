@@ -413,18 +413,6 @@ public final class JavaProbe implements BlockProbe {
   }
 
   @Override
-  public void enableFtraceGraphCaller() {
-    graphCaller = true;
-  }
-
-  @Override
-  public void disableFtraceGraphCaller() {
-    graphCaller = false;
-    contexts.forgetSlots();
-    watch.top();
-  }
-
-  @Override
   public void codeChanged() {
     calls.clear();
   }

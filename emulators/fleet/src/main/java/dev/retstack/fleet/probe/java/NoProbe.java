@@ -34,12 +34,6 @@ public final class NoProbe implements BlockProbe {
   public void updateFtraceFunc(SiteRules rules) {}
 
   @Override
-  public void enableFtraceGraphCaller() {}
-
-  @Override
-  public void disableFtraceGraphCaller() {}
-
-  @Override
   public boolean isPaused() {
     return true;
   }

@@ -406,17 +406,6 @@ final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
   }
 
   @Override
-  public void enableFtraceGraphCaller() {
-    rules.set("FUNCTION", false);
-  }
-
-  @Override
-  public void disableFtraceGraphCaller() {
-    rules.set("FUNCTION", true);
-    contexts.forgetSlots();
-  }
-
-  @Override
   public void mappingsChanged() {
     core.set("regions_stale", 1);
   }

@@ -24,6 +24,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.LongStream;
 
 /**
  * Where the functions of a core tell that they are entered: its counting functions, and the blocks
@@ -78,8 +79,11 @@ public final class EntryPoints {
   /** Index of the card of calls into other files; {@link #NONE} where these do not count. */
   private final int libraryCard;
 
-  /** Addresses of the sites without a call, sorted. */
-  private final long[] sites;
+  /** Of each convention the card by which its sites are entered that begin a block. */
+  private final int[] atSites;
+
+  /** Addresses of the sites without a call, sorted; those of shared objects among them. */
+  private long[] sites;
 
   private final List<Symbol> unwinders = new ArrayList<>();
   private final List<Symbol> longjmps = new ArrayList<>();
@@ -100,23 +104,16 @@ public final class EntryPoints {
       findLeavers();
     }
     List<AbiCard> all = new ArrayList<>(conventions.stream().map(ActiveConvention::card).toList());
+    atSites = new int[conventions.size()];
     for (int i = 0; i < conventions.size(); i++) {
       for (Symbol function : conventions.get(i).countingFunctions()) {
         countingFunctions.merge(function.address(), new int[] {i}, EntryPoints::join);
       }
       if (all.get(i).siteTable() != AbiCard.SiteTable.NONE) {
-        int atSite = all.get(i).atSite().isPresent() ? all.size() : i;
+        atSites[i] = all.get(i).atSite().isPresent() ? all.size() : i;
         all.get(i).atSite().ifPresent(all::add);
         for (CallSite site : conventions.get(i).sites()) {
-          Site entry = new Site(site.address(), i, site.facts());
-          blocks.put(site.function(), entry);
-          blocks.put(site.address(), new Site(site.address(), atSite, site.facts()));
-          // calls that skip a site in front of the local entry
-          image
-              .elf()
-              .functionAt(site.address())
-              .filter(f -> site.address() - f.entry() < 0)
-              .ifPresent(f -> blocks.put(f.entry(), entry));
+          add(site, i, image, 0);
         }
       }
     }
@@ -132,6 +129,19 @@ public final class EntryPoints {
       code.wholeProgram().forEach(byAddress::add);
     }
     cards = all.toArray(AbiCard[]::new);
+  }
+
+  /** A site without a call, in a file whose code stands so far from where it was linked to. */
+  private void add(CallSite site, int convention, LoadedImage of, long bias) {
+    long selfPc = site.address() + bias;
+    Site entry = new Site(selfPc, convention, site.facts());
+    blocks.put(site.function() + bias, entry);
+    blocks.put(selfPc, new Site(selfPc, atSites[convention], site.facts()));
+    // calls that skip a site in front of the local entry
+    of.elf()
+        .functionAt(site.address())
+        .filter(f -> site.address() - f.entry() < 0)
+        .ifPresent(f -> blocks.put(f.entry() + bias, entry));
   }
 
   /** A function of another file is entered there. No code runs into such a place. */
@@ -186,7 +196,7 @@ public final class EntryPoints {
 
   /**
    * Code of a shared object was mapped: its functions count too, if functions are watched. Its
-   * calls are listened to where the program has their convention.
+   * sites are listened to where the program has their convention.
    *
    * @return the counting functions that are to be overwritten, by the card of their calls
    */
@@ -202,8 +212,17 @@ public final class EntryPoints {
     code.libraryCalls(part).forEach(this::add);
     byAddress.add(part);
     Map<Symbol, AbiCard> called = new LinkedHashMap<>();
+    LongStream.Builder more = LongStream.builder();
     for (ActiveConvention convention : shared.conventions()) {
       int index = indexOf(convention.card());
+      if (index >= 0 && convention.card().siteTable() != AbiCard.SiteTable.NONE) {
+        for (CallSite site : convention.sites()) {
+          if (part.holds(site.address() + part.bias())) {
+            add(site, index, shared, part.bias());
+            more.add(site.address() + part.bias());
+          }
+        }
+      }
       for (Symbol function : index < 0 ? List.<Symbol>of() : convention.countingFunctions()) {
         Symbol there = function.movedBy(part.bias());
         if (part.holds(there.address())) {
@@ -212,6 +231,7 @@ public final class EntryPoints {
         }
       }
     }
+    sites = LongStream.concat(LongStream.of(sites), more.build()).sorted().distinct().toArray();
     return called;
   }
 
@@ -225,9 +245,8 @@ public final class EntryPoints {
   public void forget(long base, long length) {
     code.remove(base, length);
     byAddress.remove(base, length);
-    if (libraryCard != NONE) {
-      blocks.values().removeIf(s -> Long.compareUnsigned(s.selfPc() - base, length) < 0);
-    }
+    blocks.values().removeIf(s -> Long.compareUnsigned(s.selfPc() - base, length) < 0);
+    sites = LongStream.of(sites).filter(s -> Long.compareUnsigned(s - base, length) >= 0).toArray();
     countingFunctions.keySet().removeIf(f -> Long.compareUnsigned(f - base, length) < 0);
     for (List<Symbol> functions : List.of(unwinders, longjmps)) {
       functions.removeIf(f -> Long.compareUnsigned(f.address() - base, length) < 0);

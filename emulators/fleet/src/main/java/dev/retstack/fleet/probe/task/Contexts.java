@@ -235,11 +235,6 @@ public final class Contexts<S extends FrameStack> {
     }
   }
 
-  /** What was taken for dead. */
-  GivenUp givenUp() {
-    return givenUp;
-  }
-
   /** The frames of the current context but so many are taken for dead. */
   public void giveUp(int keep) {
     giveUp(current, keep);

@@ -59,7 +59,7 @@ final class ElfFileTest {
             .machine(bigEndian ? 22 : 243)
             .load(0, 0x20000, 0, 0x3000, Elf.PF_R | Elf.PF_W)
             .symbol("f", CODE, 0x10, GLOBAL_FUNCTION)
-            .mcountLoc(CODE + 0x20, CODE + 0x10, 0)
+            .mcountLoc(CODE + 0x20, CODE + 0x10, 0, 0x20000)
             .build();
 
     ElfFile elf = ElfFile.parse(file, "a.elf");
@@ -73,7 +73,7 @@ final class ElfFileTest {
         .containsExactly("0x10400-0x10500 r-x", "0x20000-0x23000 rw-");
     assertThat(elf.functions()).extracting(Symbol::name).containsExactly("f");
     assertThat(elf.mcountLoc()).containsExactly(CODE + 0x10, CODE + 0x20);
-    assertThat(elf.warnings()).hasSize(1).first().asString().contains("1 of 3 entries");
+    assertThat(elf.warnings()).hasSize(1).first().asString().contains("1 of 4 entries");
     assertThat(elf.buildId()).matches("sha256:[0-9a-f]{64}");
   }
 
