@@ -111,8 +111,7 @@ public final class FleetRun {
         .distinct()
         .forEach(
             image -> {
-              image.elf().warnings().forEach(terminal::note);
-              image.leftAlone().ifPresent(terminal::note);
+              image.notes().forEach(terminal::note);
               image.linesLeftOut().ifPresent(terminal::note);
             });
   }

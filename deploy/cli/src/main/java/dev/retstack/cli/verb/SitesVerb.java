@@ -78,7 +78,7 @@ public final class SitesVerb extends Verb {
     }
     Output.write(out(), format.format(), document(loaded, wanted));
     note(summary(loaded, wanted, sites.size()));
-    loaded.leftAlone().ifPresent(this::note);
+    loaded.notes().forEach(this::note);
     return ExitCode.OK;
   }
 

@@ -92,6 +92,21 @@ class SitesVerbTest {
   }
 
   @Test
+  void entriesOfATableThatAreNoCodeAreSaid() throws Exception {
+    String wrong = "asm(\".section __patchable_function_entries,\\\"aw\\\"; .quad 5; .previous\");";
+    Path code = Files.writeString(dir.resolve("f.c"), "int main(void) { return 0; }");
+    Path table = Files.writeString(dir.resolve("table.c"), wrong);
+    Path program = dir.resolve("f");
+    compile("-fpatchable-function-entry=5", "-static", code, table, "-o", program);
+    for (String line : List.of("sites %s", "record --image %s -o " + program + ".avro")) {
+      Ran ran = Ran.well(line.formatted(program).split(" ", -1));
+      assertThat(ran.err())
+          .contains(
+              "1 of 2 entries of __patchable_function_entries ignored: not addresses of code");
+    }
+  }
+
+  @Test
   void sitesOfAnObjectStandInSections() throws Exception {
     Path source = Files.writeString(dir.resolve("f.c"), "int f(int x) { return x + 1; }");
     Path object = dir.resolve("f.o");

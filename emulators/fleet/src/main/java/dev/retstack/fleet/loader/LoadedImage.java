@@ -211,11 +211,11 @@ public final class LoadedImage {
   }
 
   /**
-   * What to say of calls that will run untraced since their functions make no frame, where such are
-   * known from the file.
+   * What a user should know of the file before it runs: tables with entries that are no code, and
+   * calls that will run untraced since their functions make no frame. Each is a sentence.
    */
-  public Optional<String> leftAlone() {
-    List<String> notes = new ArrayList<>();
+  public List<String> notes() {
+    List<String> notes = new ArrayList<>(elf.warnings());
     for (ActiveConvention convention : conventions) {
       long alone = convention.sites().stream().filter(convention::isLeftAlone).count();
       if (alone > 0) {
@@ -231,7 +231,7 @@ public final class LoadedImage {
                 + convention.card().flags());
       }
     }
-    return notes.isEmpty() ? Optional.empty() : Optional.of(String.join("\n", notes));
+    return List.copyOf(notes);
   }
 
   /** The program as its file describes it. */
