@@ -7,6 +7,7 @@ rows=$root/deploy/campaign
 logs=$root/target/campaign
 maven=$1
 shift
+exec </dev/null # Maven fails where standard input is a pipe that has ended
 
 usage() {
   cat <<'END'
