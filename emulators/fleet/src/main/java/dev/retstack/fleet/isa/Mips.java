@@ -21,6 +21,7 @@ import dev.retstack.fleet.isa.call.StackWalk.Form;
 import dev.retstack.fleet.isa.signal.SignalAbi;
 import dev.retstack.fleet.isa.system.BringUp;
 import dev.retstack.fleet.isa.system.Dialect;
+import dev.retstack.fleet.isa.system.DynamicAbi;
 import dev.retstack.fleet.isa.system.ElfAbi;
 import dev.retstack.fleet.isa.system.ElfAbi.ForeignAbi;
 import dev.retstack.fleet.isa.system.Errno;
@@ -188,7 +189,7 @@ final class Mips {
           (engine, symbols) ->
               engine.reg_write(
                   UC_MIPS_REG_CP0_STATUS, engine.reg_read(UC_MIPS_REG_CP0_STATUS) | STATUS_FR),
-          systemCalls("mips_n64", "mips64")
+          systemCalls(ByteOrder.BIG_ENDIAN, "mips_n64", "mips64")
               .arguments(
                   UC_MIPS_REG_4,
                   UC_MIPS_REG_5,
@@ -208,7 +209,7 @@ final class Mips {
         4,
         engine(UcConst.UC_MODE_MIPS32 | mode, OptionalInt.empty()),
         BringUp.NOTHING,
-        systemCalls("mips_o32", "mips")
+        systemCalls(order, "mips_o32", "mips")
             .arguments(UC_MIPS_REG_4, UC_MIPS_REG_5, UC_MIPS_REG_6, UC_MIPS_REG_7)
             .furtherArgumentsAt(16)
             .pairsAligned()
@@ -245,7 +246,7 @@ final class Mips {
     return new Isa.Engine(UcConst.UC_ARCH_MIPS, mode, cpuModel, Isa.Leaves.ALWAYS);
   }
 
-  private static SyscallAbi.Builder systemCalls(String table, String platform) {
+  private static SyscallAbi.Builder systemCalls(ByteOrder order, String table, String platform) {
     return SyscallAbi.onInterrupt(17) // syscall
         .number(table, UC_MIPS_REG_2)
         .result(UC_MIPS_REG_2)
@@ -253,6 +254,7 @@ final class Mips {
         .dialect(DIALECT)
         .stat(STAT)
         .platform(platform)
+        .dynamic(DynamicAbi.none(Encoding.words(order, JR_31, 0))) // jr $31; nop
         .olderThanStackHeader();
   }
 

@@ -226,6 +226,19 @@ class DynamicProgramsTest {
     assertThat(Files.exists(folder.resolve("gmon.out"))).isFalse();
   }
 
+  /** The C library's start-up code for -pg would ask for a timer, and write gmon.out at the end. */
+  @ParameterizedTest
+  @EnumSource(names = {"X86_64_STATIC", "THUMB_STATIC", "MIPS_STATIC", "MIPSEL_STATIC"})
+  void noProfileIsMade(SignalForm form) throws Exception {
+    Path source = source("prog.c", "int main(void) { return 3; }");
+    Path program = form.compile(folder.resolve("prog"), List.of(source.toString()), false);
+    HostedRun run = HostedRun.of(program, LINUX, "", ProbeKind.AUTO, SLICE);
+
+    assertThat(run.stderr()).isEmpty();
+    assertThat(run.result().ending().detail()).isEqualTo("exited with code 3");
+    assertThat(run.result().unsupported()).isEmpty();
+  }
+
   /** Programs that nobody compiled for a tracer. */
   @ParameterizedTest
   @CsvSource({
