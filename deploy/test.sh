@@ -15,7 +15,7 @@ Usage: ./retstack test [MAVEN OPTION...]
        ./retstack test --campaign [--minutes N] [ROW...] [MAVEN OPTION...]
        ./retstack test --list
 
-The first form runs every behaviour once. It takes about ten minutes on two cores. The last
+The first form runs every behaviour once. It takes about eight minutes on two cores. The last
 lines name the ten slowest classes and every test that was skipped, with the reason.
 
 The second form runs the long tests: style and compiler checks, many seeds, all levels of
