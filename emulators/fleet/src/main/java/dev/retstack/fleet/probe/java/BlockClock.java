@@ -97,6 +97,8 @@ public final class BlockClock implements Hook.Block, Pacer, BlockSplitter.Passag
   public void arm(long untilTime, Deadline kind) {
     deadline = untilTime;
     stop = Stop.NONE;
+    meeting = false; // nobody went on from where the run before stopped
+    moving = false;
   }
 
   @Override
