@@ -56,7 +56,7 @@ class SignalsTest {
     Path program = form.build(folder, source);
     HostedRun first = run(program, ProbeKind.AUTO, 0, SLICE);
     long seed = Seeds.fresh();
-    long slice = 300 + new SplittableRandom(seed).nextInt(8_000);
+    long slice = new SplittableRandom(seed).nextLong(300, 8_300);
     HostedRun inJava = run(program, ProbeKind.JAVA, 0, slice);
 
     String printed = first.stdout() + "code " + first.result().ending().exitCode();
