@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.IntStream;
 
 /**
  * Where an engine keeps registers in this process's memory, for a hook in C that reads some in each
@@ -32,13 +33,27 @@ final class RegisterStorage {
   /** Bytes of the engine's structure, and of what it points to, that are searched. */
   private static final int STRUCTURE = 1 << 13;
 
-  private static final int OBJECT = 1 << 18;
+  private static final int OBJECT = 1 << 16;
   private static final int ROUNDS = 3;
   private static final long LOWEST = 1 << 16;
   private static final long HIGHEST = 1L << 47;
 
   /** What was found of one kind of engine: where the pointer is, and registers behind it. */
-  private record Known(int pointer, Map<Integer, Integer> offsets) {}
+  private record Known(int pointer, Map<Integer, Integer> offsets) {
+    boolean hasAll(int[] ids) {
+      return IntStream.of(ids).allMatch(offsets::containsKey);
+    }
+
+    /** Cards of one kind of engine name different registers. */
+    Known and(Known other) {
+      if (pointer != other.pointer) {
+        return other;
+      }
+      Map<Integer, Integer> all = new HashMap<>(offsets);
+      all.putAll(other.offsets);
+      return new Known(other.pointer, all);
+    }
+  }
 
   private static final Map<Long, Known> KNOWN = new ConcurrentHashMap<>();
 
@@ -88,14 +103,16 @@ final class RegisterStorage {
 
   private Optional<long[]> locate(long kind) throws IOException {
     Known known = KNOWN.get(kind);
-    Optional<long[]> places =
-        known != null && hasAll(known) ? places(known) : Optional.<long[]>empty();
+    if (known == null || !known.hasAll(ids)) {
+      known = whereOthersHaveIt();
+    }
+    Optional<long[]> places = known == null ? Optional.empty() : places(known);
     if (places.isEmpty()) {
       known = search();
       places = known == null ? Optional.empty() : places(known);
-      if (places.isPresent()) {
-        KNOWN.put(kind, known);
-      }
+    }
+    if (places.isPresent()) {
+      KNOWN.merge(kind, known, Known::and);
     }
     return places;
   }
@@ -132,13 +149,16 @@ final class RegisterStorage {
     return true;
   }
 
-  private boolean hasAll(Known known) {
-    for (int id : ids) {
-      if (!known.offsets.containsKey(id)) {
-        return false;
+  /** All kinds of one library have the pointer in one place; a whole search takes 50 ms. */
+  private Known whereOthersHaveIt() throws IOException {
+    writePatterns(0);
+    for (int pointer : KNOWN.values().stream().mapToInt(Known::pointer).distinct().toArray()) {
+      Map<Integer, Integer> offsets = following(word(uc + pointer));
+      if (offsets.size() == ids.length) {
+        return new Known(pointer, offsets);
       }
     }
-    return true;
+    return null;
   }
 
   /** The nearest pointer is the one to the object itself, not to one that lies below it. */
