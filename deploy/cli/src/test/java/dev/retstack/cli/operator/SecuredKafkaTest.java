@@ -13,7 +13,9 @@ import dev.retstack.service.PipelineConfig;
 import dev.retstack.service.PipelineService;
 import dev.retstack.service.kafka.KafkaSettings;
 import dev.retstack.service.kafka.TopicAdmin;
+import java.io.File;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.Writer;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -22,6 +24,7 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.KeyStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -62,27 +65,27 @@ class SecuredKafkaTest {
 
   @BeforeAll
   static void certificates() throws Exception {
+    KeyStore trusted = KeyStore.getInstance("PKCS12");
+    trusted.load(null, null);
     for (String name : NAMES) {
-      Path pem = keys.resolve(name + ".pem");
       keytool(
           name,
           "-genkeypair -keyalg EC -validity 2 -storetype PKCS12 -ext SAN=ip:127.0.0.1 -dname CN="
               + name);
-      keytool(name, "-exportcert -rfc -file " + pem);
-      keytool("trusted", "-importcert -noprompt -storetype PKCS12 -file " + pem, name);
+      KeyStore own = KeyStore.getInstance(new File(store(name)), STORES.toCharArray());
+      trusted.setCertificateEntry(name, own.getCertificate("key"));
+    }
+    try (OutputStream file = Files.newOutputStream(Path.of(store("trusted")))) {
+      trusted.store(file, STORES.toCharArray());
     }
   }
 
   private static void keytool(String store, String words) throws Exception {
-    keytool(store, words, "key");
-  }
-
-  private static void keytool(String store, String words, String alias) throws Exception {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "keytool").toString());
     command.addAll(List.of("-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC"));
     command.addAll(List.of(words.split(" ", -1)));
-    command.addAll(List.of("-alias", alias, "-storepass", STORES));
+    command.addAll(List.of("-alias", "key", "-storepass", STORES));
     command.addAll(List.of("-keystore", store(store)));
     Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
     String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);

@@ -5,6 +5,7 @@ import com.google.re2j.PatternSyntaxException;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.function.Predicate;
 import java.util.regex.Matcher;
 
@@ -36,11 +37,18 @@ public final class FunctionPattern {
   private final String text;
   private final Predicate<PatternSubject> test;
   private final Optional<String> name;
+  private final OptionalLong site;
 
-  private FunctionPattern(String text, Predicate<PatternSubject> test, Optional<String> name) {
+  private FunctionPattern(String text, Predicate<PatternSubject> test) {
+    this(text, test, Optional.empty(), OptionalLong.empty());
+  }
+
+  private FunctionPattern(
+      String text, Predicate<PatternSubject> test, Optional<String> name, OptionalLong site) {
     this.text = text;
     this.test = test;
     this.name = name;
+    this.site = site;
   }
 
   /**
@@ -66,16 +74,17 @@ public final class FunctionPattern {
     }
     if (text.startsWith(SECTION)) {
       Glob glob = glob(text, text.substring(SECTION.length()));
-      return new FunctionPattern(text, s -> glob.matches(s.section()), Optional.empty());
+      return new FunctionPattern(text, s -> glob.matches(s.section()));
     }
     if (text.startsWith(IMAGE)) {
       Glob glob = glob(text, text.substring(IMAGE.length()));
-      return new FunctionPattern(text, s -> glob.matches(s.image()), Optional.empty());
+      return new FunctionPattern(text, s -> glob.matches(s.image()));
     }
     Glob glob = glob(text, text);
     return glob.isName()
-        ? new FunctionPattern(text, s -> text.equals(s.function()), Optional.of(text))
-        : new FunctionPattern(text, s -> glob.matches(s.function()), Optional.empty());
+        ? new FunctionPattern(
+            text, s -> text.equals(s.function()), Optional.of(text), OptionalLong.empty())
+        : new FunctionPattern(text, s -> glob.matches(s.function()));
   }
 
   /**
@@ -131,7 +140,7 @@ public final class FunctionPattern {
     String expression = text.substring(1, text.length() - 1);
     try {
       Pattern pattern = Pattern.compile(expression);
-      return new FunctionPattern(text, s -> pattern.matcher(s.function()).find(), Optional.empty());
+      return new FunctionPattern(text, s -> pattern.matcher(s.function()).find());
     } catch (PatternSyntaxException e) {
       throw new IllegalArgumentException(
           "no regular expression: '%s': %s; it takes RE2 syntax, without back references"
@@ -152,7 +161,8 @@ public final class FunctionPattern {
         text,
         s ->
             Long.compareUnsigned(first, s.site()) <= 0 && Long.compareUnsigned(s.site(), last) <= 0,
-        Optional.empty());
+        Optional.empty(),
+        first == last ? OptionalLong.of(first) : OptionalLong.empty());
   }
 
   private static long address(String text, String part) {
@@ -175,6 +185,11 @@ public final class FunctionPattern {
   /** The one name that it stands for; empty for all other forms. */
   public Optional<String> name() {
     return name;
+  }
+
+  /** The one address that it stands for; empty for all other forms. */
+  public OptionalLong site() {
+    return site;
   }
 
   @Override

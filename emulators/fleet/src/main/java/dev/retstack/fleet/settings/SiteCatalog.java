@@ -4,6 +4,7 @@ import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.schema.wire.NearNames;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -18,6 +19,7 @@ public final class SiteCatalog {
 
   private final String image;
   private final List<PatternSubject> subjects;
+  private final Set<String> functions;
   private final String isa;
   private final List<String> systemCalls;
 
@@ -30,6 +32,7 @@ public final class SiteCatalog {
       String image, List<PatternSubject> subjects, String isa, List<String> systemCalls) {
     this.image = image;
     this.subjects = List.copyOf(subjects);
+    functions = subjects.stream().map(PatternSubject::function).collect(Collectors.toSet());
     this.isa = isa;
     this.systemCalls = systemCalls.stream().sorted().toList();
   }
@@ -74,6 +77,9 @@ public final class SiteCatalog {
 
   /** True where at least one function is meant. */
   public boolean has(FunctionPattern pattern) {
+    if (pattern.name().isPresent()) {
+      return functions.contains(pattern.name().get());
+    }
     if (known.size() >= KEPT_MAX) {
       known.clear();
     }
@@ -108,7 +114,7 @@ public final class SiteCatalog {
       counts.clear();
     }
     return counts.computeIfAbsent(
-        settings, now -> (int) subjects.stream().filter(now::selects).count());
+        settings, now -> (int) subjects.stream().filter(now.selected()).count());
   }
 
   /** Says that no function is meant by a pattern, and which there are instead. */

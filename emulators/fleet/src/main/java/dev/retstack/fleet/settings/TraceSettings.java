@@ -3,6 +3,7 @@ package dev.retstack.fleet.settings;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 /**
  * What a core traces. Immutable.
@@ -75,10 +76,10 @@ public record TraceSettings(
     return STANDARD;
   }
 
-  /** True where a function is to be recorded, as far as its filters and notraces say. */
-  public boolean selects(PatternSubject function) {
-    return (filters.isEmpty() || filters.stream().anyMatch(p -> p.matches(function)))
-        && notraces.stream().noneMatch(p -> p.matches(function));
+  /** Which functions are to be recorded, as far as filters and notraces say. */
+  public Predicate<PatternSubject> selected() {
+    PatternSet left = new PatternSet(notraces);
+    return filters.isEmpty() ? left.negate() : new PatternSet(filters).and(left.negate());
   }
 
   /** True where calls of a task are to be recorded; the task as {@link TaskPattern} knows it. */

@@ -47,6 +47,29 @@ final class FunctionPatternTest {
     assertThat(pattern).hasToString(text).isEqualTo(FunctionPattern.parse(pattern.toString()));
   }
 
+  /** The set looks up some of its patterns and asks the others. */
+  @Test
+  void aSetMeansWhatAnyOfItsPatternsMeans() {
+    long seed = Seeds.fresh();
+    Random random = new Random(seed);
+    List<String> texts =
+        List.of("f1", "f2", "f3", "f*", "/3$/", "0x1", "0x2", "0x2-0x3", "section:.a", "image:b");
+    for (int i = 0; i < 5_000; i++) {
+      List<FunctionPattern> patterns =
+          texts.stream().filter(_ -> random.nextInt(5) == 0).map(FunctionPattern::parse).toList();
+      PatternSubject subject =
+          new PatternSubject(
+              random.nextInt(6) == 0 ? "" : "f" + random.nextInt(5),
+              random.nextInt(5),
+              random.nextBoolean() ? ".a" : "",
+              random.nextBoolean() ? "b" : "c");
+
+      assertThat(new PatternSet(patterns).test(subject))
+          .as("seed %d: %s of %s", seed, subject, patterns)
+          .isEqualTo(patterns.stream().anyMatch(pattern -> pattern.matches(subject)));
+    }
+  }
+
   @Test
   void rangesAreUnsigned() {
     long seed = Seeds.fresh();

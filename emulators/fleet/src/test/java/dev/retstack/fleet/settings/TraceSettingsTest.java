@@ -22,7 +22,7 @@ final class TraceSettingsTest {
 
     assertThat(standard.on()).isTrue();
     assertThat(standard.tracer()).isEqualTo(Tracer.FUNCTION_GRAPH);
-    assertThat(standard.selects(function("anything"))).isTrue();
+    assertThat(standard.selected().test(function("anything"))).isTrue();
     assertThat(standard.event(TraceEvent.SYSCALLS)).isEmpty();
   }
 
@@ -33,11 +33,11 @@ final class TraceSettingsTest {
             .withFilters(FunctionPattern.parseAll("vfs_*,main"))
             .withNotraces(FunctionPattern.parseAll("vfs_w*"));
 
-    assertThat(settings.selects(function("vfs_read"))).isTrue();
-    assertThat(settings.selects(function("main"))).isTrue();
-    assertThat(settings.selects(function("vfs_write"))).isFalse();
-    assertThat(settings.selects(function("other"))).isFalse();
-    assertThat(settings.withFilters(List.of()).selects(function("other"))).isTrue();
+    assertThat(settings.selected().test(function("vfs_read"))).isTrue();
+    assertThat(settings.selected().test(function("main"))).isTrue();
+    assertThat(settings.selected().test(function("vfs_write"))).isFalse();
+    assertThat(settings.selected().test(function("other"))).isFalse();
+    assertThat(settings.withFilters(List.of()).selected().test(function("other"))).isTrue();
   }
 
   @Test

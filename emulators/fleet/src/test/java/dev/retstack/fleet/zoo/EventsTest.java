@@ -134,7 +134,7 @@ class EventsTest {
         }
       }
       marks.put(call, here);
-      call.kept = on && settings.selects(SettingsTest.subject(image, call));
+      call.kept = on && settings.selected().test(SettingsTest.subject(image, call));
     }
     return oracle.graph(
         _ -> true,

@@ -76,7 +76,7 @@ class PatchingTest {
     boolean met = false;
     boolean counted = false;
     for (Change change : changes) {
-      boolean on = change.settings().on() && change.settings().selects(function);
+      boolean on = change.settings().on() && change.settings().selected().test(function);
       met = change.time() <= call.time - instructions ? on : met;
       counted = change.time() <= call.time ? on : counted;
     }

@@ -4,7 +4,7 @@ import dev.retstack.fleet.loader.ActiveConvention;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.probe.task.TaskFilter;
 import dev.retstack.fleet.probe.task.TaskFunctions;
-import dev.retstack.fleet.settings.FunctionPattern;
+import dev.retstack.fleet.settings.PatternSet;
 import dev.retstack.fleet.settings.PatternSubject;
 import dev.retstack.fleet.settings.TraceSettings;
 import dev.retstack.fleet.settings.Tracer;
@@ -13,6 +13,7 @@ import dev.retstack.fleet.settings.ValueRequest;
 import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Predicate;
 
 /** What the settings of a core say of each call site. The flags are those of the probe in C. */
 public final class SiteRules {
@@ -48,6 +49,12 @@ public final class SiteRules {
   private final SharedCode code;
   private final LoadedImage image;
   private final TraceSettings settings;
+  private final Predicate<PatternSubject> selected;
+  private final PatternSet graphFunctions;
+  private final PatternSet graphNotraces;
+  private final PatternSet triggers;
+  private final PatternSet arguments;
+  private final PatternSet returns;
   private final EventRules events;
   private final TaskFilter tasks;
   private final TaskFunctions functions;
@@ -66,6 +73,12 @@ public final class SiteRules {
     this.image = code.program();
     this.functions = functions;
     this.settings = settings;
+    selected = settings.selected();
+    graphFunctions = new PatternSet(settings.graphFunctions());
+    graphNotraces = new PatternSet(settings.graphNotraces());
+    triggers = new PatternSet(settings.triggers().stream().map(Trigger::pattern).toList());
+    arguments = new PatternSet(settings.arguments().stream().map(ValueRequest::pattern).toList());
+    returns = new PatternSet(settings.returns().stream().map(ValueRequest::pattern).toList());
     this.events = new EventRules(settings);
     boolean byTask = !settings.tasks().isEmpty() || !settings.notasks().isEmpty();
     this.tasks = new TaskFilter(byTask ? image.elf().objects() : List.of(), settings);
@@ -131,16 +144,14 @@ public final class SiteRules {
   }
 
   private int flags(PatternSubject function) {
-    int flags = live && settings.selects(function) ? PLAIN : MUTE;
+    int flags = live && selected.test(function) ? PLAIN : MUTE;
     if (flags == PLAIN && settings.tracer() == Tracer.FUNCTION_GRAPH) {
-      flags |= any(settings.graphFunctions(), function) ? GRAPH : 0;
-      flags |= any(settings.graphNotraces(), function) ? HIDE : 0;
-      flags |=
-          settings.returns().stream().anyMatch(r -> r.pattern().matches(function)) ? RETURN : 0;
+      flags |= graphFunctions.test(function) ? GRAPH : 0;
+      flags |= graphNotraces.test(function) ? HIDE : 0;
+      flags |= returns.test(function) ? RETURN : 0;
       flags |= arguments(function.site()).records() > 0 ? ARGUMENTS : 0;
     }
-    boolean triggers = settings.triggers().stream().anyMatch(t -> t.pattern().matches(function));
-    return flags | (triggers ? TRIGGER : 0) | task(function.site(), flags);
+    return flags | (triggers.test(function) ? TRIGGER : 0) | task(function.site(), flags);
   }
 
   /** Which task runs is found out also where the function that tells leaves no records. */
@@ -165,6 +176,9 @@ public final class SiteRules {
       return ValueRange.NONE;
     }
     PatternSubject function = subject(selfPc);
+    if (!arguments.test(function)) {
+      return ValueRange.NONE;
+    }
     int known = argumentsKnown(selfPc);
     List<ValueRequest> asked =
         settings.arguments().stream().filter(r -> r.pattern().matches(function)).toList();
@@ -234,10 +248,6 @@ public final class SiteRules {
         .or(() -> code.libraryCall(selfPc).flatMap(function -> code.libraryCallCard()))
         .map(card -> card.arguments().size())
         .orElse(0);
-  }
-
-  private static boolean any(List<FunctionPattern> patterns, PatternSubject function) {
-    return patterns.stream().anyMatch(pattern -> pattern.matches(function));
   }
 
   /** The site at an address, as patterns see it. */
