@@ -12,6 +12,7 @@ import dev.retstack.schema.Control;
 import dev.retstack.schema.ControlResult;
 import dev.retstack.schema.ControlStatus;
 import dev.retstack.schema.wire.ConfluentFrame;
+import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.Pipeline;
 import dev.retstack.service.PipelineService;
 import dev.retstack.service.http.HttpSettings;
@@ -283,6 +284,27 @@ class ControlPageTest {
       assertThat(browser.rows("Audit log", 1)).isNotEmpty();
       browser.assertAccessible("control that only reads");
       browser.assertClean("control that only reads");
+    }
+  }
+
+  @Test
+  void coresAppearOnAPageThatWasOpenedBeforeThem() throws Exception {
+    Topics later = new Topics("control-page-later");
+    try (Pipeline member =
+        PipelineService.start(
+            fleet.member("later", HttpSettings.LOCAL, true).but().topics(later).build())) {
+      browser.turnTo(member.httpUri());
+      browser.go("/?page=control");
+      browser.until("none is there", () -> browser.text("main").contains("No core has sent"));
+
+      Ran.well(
+          "emulate --bootstrap %s --prefix %s --image zoo-riscv64-mcount -- fib 3"
+              .formatted(fleet.bootstrap(), later.prefix())
+              .split(" "));
+
+      browser.until("it appears", () -> browser.rows("What cores trace", 3).size() == 1);
+      assertThat(browser.text("main")).doesNotContain("No core has sent");
+      browser.assertClean("control that was opened early");
     }
   }
 }

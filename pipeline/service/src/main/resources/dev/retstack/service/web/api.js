@@ -95,6 +95,29 @@ export async function askCores(signal) {
   return { ...answer, cores: rowsOf(answer.cores) };
 }
 
+/** Does something again and again, at the earliest after a rest, while the page is in sight and until it is left. */
+export function again(what, rest, signal, failed) {
+  let timer;
+  const turn = async () => {
+    try {
+      if (!document.hidden) {
+        await what();
+      }
+    } catch (failure) {
+      if (signal.aborted) {
+        return;
+      }
+      failed(failure);
+    }
+    timer = setTimeout(turn, rest());
+  };
+  timer = setTimeout(turn, rest());
+  signal.addEventListener("abort", () => clearTimeout(timer));
+}
+
+/** Time from one look at the cores to the next, in milliseconds. */
+export const coresRest = (cores) => (cores > 2000 ? 10_000 : 2000);
+
 /** Follows server-sent events until the signal; each event's data is JSON. */
 export async function follow(path, parameters, signal, onevent, more) {
   const response = await answer(path, parameters, signal, more);

@@ -1,5 +1,5 @@
 // What each core traces; commands with a preview, each core's answer as it comes, and the audit log.
-import { ask, askCores, command } from "./api.js";
+import { again, ask, askCores, command, coresRest } from "./api.js";
 import { button, choice, field, h, name, notice } from "./dom.js";
 import { cut, number, shell } from "./format.js";
 import { DataTable } from "./table.js";
@@ -138,6 +138,8 @@ class Desk {
     this.clear = false; // the one that is chosen makes sense
     this.traced = new Map();
     this.tables = { preview: previewTable(), answers: answersTable(), cores: coresTable(this.traced), log: logTable() };
+    this.cores = [];
+    this.none = notice("No core has sent a chunk yet", "start a fleet with retstack emulate; this page looks again by itself");
     this.said = h("p", { class: "facts", role: "status", id: "meant" });
     this.heard = h("p", { class: "facts", role: "status", id: "heard" }, "None yet.");
     this.logged = h("p", { class: "facts" });
@@ -263,7 +265,7 @@ class Desk {
     this.app.kafka = about;
     this.traced.clear();
     about.cores.forEach((row) => this.traced.set(keyOf(row), settingsOf(row)));
-    show(this.tables.cores, cores);
+    this.know(cores);
     show(this.tables.log, log.commands);
     this.notes.replaceChildren(about.allowed ? "" : h("span", { id: "readonly" },
       "This member only reads. Give the command in a terminal (the button Command has the line), or start the member with --commands."));
@@ -273,7 +275,27 @@ class Desk {
       log.allAnswers ? "" : "Of the answers only the last are counted.");
     this.tables.log.element.hidden = log.commands.length === 0;
     this.buttons({ allowed: about.allowed });
-    return cores.length;
+  }
+
+  know(cores) {
+    this.cores = cores;
+    this.none.hidden = cores.length > 0;
+    this.tables.cores.element.hidden = cores.length === 0;
+    show(this.tables.cores, cores);
+  }
+
+  /** Cores come and go while the page is open; what is chosen reaches others then. */
+  async lookAgain() {
+    const running = () => this.cores.filter((row) => row.end === "RUNNING").length;
+    const before = running();
+    const count = this.cores.length;
+    this.know((await askCores(this.signal)).cores);
+    if (this.cores.length !== count) {
+      this.app.status(plural(this.cores.length, "core"));
+    }
+    if (running() !== before) {
+      await this.preview();
+    }
   }
 }
 
@@ -298,15 +320,16 @@ export default {
       return;
     }
     const desk = new Desk(app, signal);
-    const count = await desk.look();
+    await desk.look();
     const { preview, answers, cores, log } = desk.tables;
     answers.element.hidden = true;
     root.replaceChildren(desk.bar(), h("div", { class: "scroll" }, desk.notes,
       section("Preview", desk.said, preview.element),
       section("Answers", desk.heard, answers.element),
-      section("What cores trace", count === 0 ? notice("No core has sent a chunk yet", "start a fleet with retstack emulate") : cores.element),
+      section("What cores trace", desk.none, cores.element),
       section("Audit log", desk.logged, log.element)));
     await desk.preview();
-    app.status(plural(count, "core"));
+    app.status(plural(desk.cores.length, "core"));
+    again(() => desk.lookAgain(), () => coresRest(desk.cores.length), signal, (failure) => app.status(failure.message));
   },
 };

@@ -1,11 +1,9 @@
 // Cores, members and partitions of a job, looked at again while the page is open.
-import { ask, askCores } from "./api.js";
+import { again, ask, askCores, coresRest } from "./api.js";
 import { choice, field, h, name, notice } from "./dom.js";
 import { cut, finder, number } from "./format.js";
 import { DataTable, seen } from "./table.js";
 
-const POLL_MS = 2000;
-const MANY = 2000;
 const PAST_MS = 5000;
 const BAD = /DEAD|BROKEN|FAULT|FAILED/;
 
@@ -129,26 +127,14 @@ export default {
       untold = await past.look();
       await people();
       let looked = performance.now();
-      const again = async () => {
-        try {
-          if (!document.hidden) {
-            await look();
-            if (performance.now() - looked > PAST_MS) {
-              looked = performance.now();
-              untold = await past.look();
-            }
-            await people();
-          }
-        } catch (failure) {
-          if (signal.aborted) {
-            return;
-          }
-          app.status(failure.message);
+      again(async () => {
+        await look();
+        if (performance.now() - looked > PAST_MS) {
+          looked = performance.now();
+          untold = await past.look();
         }
-        timer = setTimeout(again, cores.length > MANY ? 5 * POLL_MS : POLL_MS);
-      };
-      let timer = setTimeout(again, POLL_MS);
-      signal.addEventListener("abort", () => clearTimeout(timer));
+        await people();
+      }, () => coresRest(cores.length), signal, (failure) => app.status(failure.message));
     }
   },
 };
