@@ -62,8 +62,10 @@ final class Browser implements AutoCloseable {
     turnTo(server);
   }
 
-  /** Opens addresses of this server from now on. */
+  /** Opens addresses of this server from now on; a page of one that is gone asks in vain. */
   void turnTo(URI server) {
+    driver.get("about:blank");
+    forgetLog();
     this.server = server.toString().replaceAll("/$", "");
   }
 
