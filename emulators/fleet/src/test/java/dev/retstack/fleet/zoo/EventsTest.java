@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -86,6 +87,18 @@ class EventsTest {
             throw new AssertionError(settings + ", batches of " + batch, e);
           }
         });
+  }
+
+  /** The frame above the mark dies in a longjmp, and nothing is recorded until then. */
+  @Test
+  void aTriggerThatFillsTheBatchStopsEitherProbe() {
+    TraceSettings settings =
+        TraceSettings.standard()
+            .withOn(false)
+            .withNotraces(FunctionPattern.parseAll("leap_leaf"))
+            .withTriggers(
+                List.of(Trigger.parse("leap_loop:traceon"), Trigger.parse("leap_out:traceoff")));
+    both(Zoo.images().getFirst(), settings, 2, "longjmp");
   }
 
   private static void check(Run full, TraceSettings settings, int batch, String program) {

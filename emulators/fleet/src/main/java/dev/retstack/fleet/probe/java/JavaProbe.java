@@ -182,6 +182,9 @@ public final class JavaProbe implements BlockProbe {
     if ((flags & SiteRules.TRIGGER) != 0 && !triggered) {
       triggers.fire(site.selfPc(), clock.now(), this);
       triggered = true;
+      if (batch.isFull()) {
+        return false; // as the probe in C, so that what is open is told of the same place
+      }
     }
     boolean noticed = (flags & (SiteRules.MUTE | SiteRules.TASK)) != SiteRules.MUTE && !paused;
     boolean done = !noticed || (hasRoom(site, flags) && record(site, flags));
