@@ -6,6 +6,7 @@ import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.settings.EventRequest;
 import dev.retstack.fleet.settings.FunctionPattern;
+import dev.retstack.fleet.settings.PatternSubject;
 import dev.retstack.fleet.settings.TraceSettings;
 import dev.retstack.fleet.settings.Trigger;
 import dev.retstack.schema.record.Mark;
@@ -17,6 +18,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -133,6 +135,7 @@ class EventsTest {
     List<Trigger> triggers = settings.triggers();
     int[] left = triggers.stream().mapToInt(Trigger::limit).toArray();
     Map<Oracle.Call, List<Mark>> marks = new HashMap<>();
+    Predicate<PatternSubject> selected = settings.selected();
     boolean on = settings.on();
     for (Oracle.Call call : oracle.calls()) {
       List<Mark> here = new ArrayList<>();
@@ -147,7 +150,7 @@ class EventsTest {
         }
       }
       marks.put(call, here);
-      call.kept = on && settings.selected().test(SettingsTest.subject(image, call));
+      call.kept = on && selected.test(SettingsTest.subject(image, call));
     }
     return oracle.graph(
         _ -> true,

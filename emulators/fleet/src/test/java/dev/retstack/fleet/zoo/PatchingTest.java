@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -36,7 +37,11 @@ class PatchingTest {
   }
 
   /** When the settings change, and to what: the same for every probe. */
-  private record Change(long time, TraceSettings settings) {}
+  private record Change(long time, TraceSettings settings, Predicate<PatternSubject> selected) {
+    Change(long time, TraceSettings settings) {
+      this(time, settings, settings.selected());
+    }
+  }
 
   @ParameterizedTest
   @MethodSource("images")
@@ -76,7 +81,7 @@ class PatchingTest {
     boolean met = false;
     boolean counted = false;
     for (Change change : changes) {
-      boolean on = change.settings().on() && change.settings().selected().test(function);
+      boolean on = change.settings().on() && change.selected().test(function);
       met = change.time() <= call.time - instructions ? on : met;
       counted = change.time() <= call.time ? on : counted;
     }

@@ -107,7 +107,8 @@ class SettingsTest {
 
   /** Each setting as a sentence about a call and those that it was made in. */
   private static RecordBatch expected(Oracle oracle, LoadedImage image, TraceSettings settings) {
-    Predicate<Oracle.Call> selected = c -> settings.selected().test(subject(image, c));
+    Predicate<PatternSubject> functions = settings.selected();
+    Predicate<Oracle.Call> selected = c -> functions.test(subject(image, c));
     if (!settings.on() || settings.tracer() == Tracer.NOP) {
       return new RecordBatch(0);
     }

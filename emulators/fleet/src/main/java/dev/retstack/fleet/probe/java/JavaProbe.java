@@ -183,7 +183,7 @@ public final class JavaProbe implements BlockProbe {
       triggers.fire(site.selfPc(), clock.now(), this);
       triggered = true;
       if (batch.isFull()) {
-        return false; // as the probe in C, so that what is open is told of the same place
+        return false; // the probe in C stops here too, so keyframes of both have the same frames
       }
     }
     boolean noticed = (flags & (SiteRules.MUTE | SiteRules.TASK)) != SiteRules.MUTE && !paused;
