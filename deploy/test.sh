@@ -1,22 +1,28 @@
 #!/usr/bin/env bash
-# The test command, which ./retstack test runs: deploy/test.sh MAVEN [arguments]. "--help" explains it.
+# The test command, which ./retstack test runs: deploy/test.sh N MAVEN... [arguments], with N words of Maven's. "--help"
+# explains it.
 set -euo pipefail
 
 root=$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")
 rows=$root/deploy/campaign
 logs=$root/target/campaign
-maven=$1
-shift
+maven=("${@:2:$1}")
+shift $(($1 + 1))
 exec </dev/null # Maven fails where standard input is a pipe that has ended
 
 usage() {
   cat <<'END'
-Usage: ./retstack test [MAVEN OPTION...]
-       ./retstack test --campaign [--minutes N] [ROW...] [MAVEN OPTION...]
+Usage: ./retstack test [--no-install] [MAVEN OPTION...]
+       ./retstack test --campaign [--no-install] [--minutes N] [ROW...] [MAVEN OPTION...]
        ./retstack test --list
 
 The first form runs every behaviour once. It takes about eight minutes on two cores. The last
-lines name the ten slowest classes and every test that was skipped, with the reason.
+lines name the ten slowest classes and, by reason, how many tests were skipped.
+
+Both forms first install the compilers and tools that tests use (deploy/packages), as root on
+Debian or Ubuntu. Another user sees the command that would. Tests that miss a tool are skipped.
+
+  --no-install  install nothing
 
 The second form runs the long tests: style and compiler checks, many seeds, all levels of
 optimisation, chaos, soak, fuzz, hostile records. It prints a table of the rows at the end.
@@ -60,9 +66,10 @@ summary() {
       if (reason == "") { reason = $0; sub(/.*CDATA\[/, "", reason); sub(/\]\]>.*/, "", reason) }
       if (reason ~ /TestAbortedException: *$/ && (getline line) > 0) reason = line
       sub(/^.*Assumption failed: /, "", reason); sub(/^skipped: /, "", reason)
-      key = class "." test ": " reason
-      if (!(key in count)) reasons[++kinds] = key
-      count[key]++
+      if (!(reason in untried)) kinds++
+      untried[reason]++
+      if (!((reason, class) in seen)) classes[reason] = classes[reason] (classes[reason] == "" ? "" : ", ") class
+      seen[reason, class] = 1
     }
     END {
       for (i = 1; i <= modules; i++) {
@@ -78,19 +85,27 @@ summary() {
         if (slowest == "") break
         name = slowest; sub(/.* /, "", name); printf "%8.1f  %s\n", seconds[slowest], name; delete seconds[slowest]
       }
-      if (kinds) print "\nSkipped: " left
-      for (i = 1; i <= kinds; i++) printf "%8d  %s\n", count[reasons[i]], reasons[i]
+      if (kinds) printf "\nSkipped: %d of %d tests, by reason:\n", left, all
+      for (one = 1; one <= kinds; one++) {
+        most = ""
+        for (r in untried) if (most == "" || untried[r] > untried[most] || untried[r] == untried[most] && r < most) most = r
+        printf "%8d  %s (%s)\n", untried[most], most, classes[most]; delete untried[most]
+      }
+      exit bad + worse > 0
     }'
 }
 
-# Every behaviour once. Style and compiler checks belong to the campaign: they cost as much as compiling.
+# Every behaviour once. Style and compiler checks belong to the campaign: they cost as much as compiling. A test that
+# fails does not end the build, as the modules behind it would not be tried. Neither does a JVM that dies, so look for it.
 test_once() {
-  local status=0 since=$root/target/test.since
+  local status=0 since=$root/target/test.since log=$root/target/test.log
   mkdir -p "$root/target"
   touch "$since"
   TIMEFORMAT=$'\n%0lR, CPU %0lU user and %0lS system'
-  time "$maven" -f "$root/pom.xml" -B -ntp -T 2 -Dquick -Dspotless.check.skip verify "$@" > >(tee "$root/target/test.log") 2>&1 || status=$?
-  summary "$since"
+  time "${maven[@]}" -f "$root/pom.xml" -B -ntp -T 2 -Dquick -Dspotless.check.skip -Dmaven.test.failure.ignore \
+    --fail-at-end verify "$@" > >(tee "$log") 2>&1 || status=$?
+  summary "$since" || status=1
+  if grep -E '^\[ERROR\].*(The forked VM terminated|There was a timeout|ExecutionException)' "$log"; then status=1; fi
   [ "$status" = 0 ] && echo "BUILD SUCCESS" || echo "BUILD FAILURE: see target/test.log"
   return "$status"
 }
@@ -114,7 +129,7 @@ run_row() {
     return
   fi
   # a row that hangs ends with a thread dump rather than with the build
-  if ! "$maven" -f "$root/pom.xml" -B -ntp "-Dsurefire.timeout=$((minutes * 240 + 300))" "${goals[@]}" "$@" >>"$log" 2>&1; then
+  if ! "${maven[@]}" -f "$root/pom.xml" -B -ntp "-Dsurefire.timeout=$((minutes * 240 + 300))" "${goals[@]}" "$@" >>"$log" 2>&1; then
     echo FAILED
   elif [ "$tests" = - ]; then
     echo passed
@@ -184,6 +199,9 @@ campaign() {
   return "$status"
 }
 
+arguments=()
+for argument; do [ "$argument" = --no-install ] || arguments+=("$argument"); done
+set -- ${arguments[@]+"${arguments[@]}"}
 case "${1:-}" in
   --help | -h) usage ;;
   --list) list | cut -d '|' -f 1,2,4,5 | tr '|' '\t' | column -t -s $'\t' -N ROW,MINUTES,TESTS,PROPERTIES ;;

@@ -87,6 +87,14 @@ public final class Unicorn extends UnicornControls implements AutoCloseable {
     return UnicornLibrary.get().found();
   }
 
+  /**
+   * Returns whether the blocks that the library translates are bounded. If not, a guest's code may
+   * end this process.
+   */
+  public static boolean isBounded() {
+    return UnicornLibrary.get().isBounded();
+  }
+
   /** Returns how many engines of this process are open. */
   public static int openEngines() {
     return OPEN.get();

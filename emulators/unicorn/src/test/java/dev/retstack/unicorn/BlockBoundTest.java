@@ -2,6 +2,7 @@ package dev.retstack.unicorn;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.unicorn.testing.WithoutCompiler;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -172,6 +173,7 @@ class BlockBoundTest {
   }
 
   private static Process child(Class<?> main, String... arguments) throws java.io.IOException {
+    WithoutCompiler.assumeBounded();
     ProcessBuilder java =
         new ProcessBuilder(
             Path.of(System.getProperty("java.home"), "bin", "java").toString(),

@@ -3,6 +3,9 @@ package dev.retstack.cli.command;
 import java.io.PrintStream;
 import java.util.concurrent.Callable;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -19,6 +22,8 @@ import picocli.CommandLine.Spec;
     parameterListHeading = "%n",
     footerHeading = "%nExample:%n")
 public abstract class Verb implements Callable<Integer> {
+  private static final Pattern PLAIN_WORD = Pattern.compile("[\\w@%+=:,./-]+");
+
   @Spec private CommandSpec spec;
   @ParentCommand private Supplier<Terminal> retstack;
 
@@ -65,9 +70,20 @@ public abstract class Verb implements Callable<Integer> {
     return spec;
   }
 
-  /** How the user calls this program, for what to run next: as the launcher was called. */
-  protected static String command() {
-    return System.getProperty("retstack.command", "retstack");
+  /**
+   * A command line for the user's shell, with this program as it was called.
+   *
+   * @param words verb, options and files as they are; they are quoted where the shell needs it
+   */
+  public static String command(String... words) {
+    return Stream.concat(
+            Stream.of(System.getProperty("retstack.command", "retstack")), Stream.of(words))
+        .map(Verb::quoted)
+        .collect(Collectors.joining(" "));
+  }
+
+  private static String quoted(String word) {
+    return PLAIN_WORD.matcher(word).matches() ? word : "'" + word.replace("'", "'\\''") + "'";
   }
 
   /** A command line that parses but makes no sense. */

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -52,9 +53,7 @@ public final class Doctor {
             "change to a folder that you may write to"));
     findings.add(folder("cache", cache(), "set XDG_CACHE_HOME to a folder that you may write to"));
     findings.add(maven());
-    findings.add(compiler("gcc", "gcc"));
-    findings.add(compiler("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu"));
-    findings.add(compiler("riscv64-linux-gnu-gcc", "gcc-riscv64-linux-gnu"));
+    findings.addAll(packages());
     return findings;
   }
 
@@ -144,9 +143,9 @@ public final class Doctor {
             () ->
                 Finding.warn(
                     "probe",
-                    "in Java, several times slower: " + NativeLibrary.whyNot(),
-                    "install a C compiler (apt-get install gcc) and touch emulators/fleet/src/main/c/*.c:"
-                        + " the next start builds it"));
+                    "in Java, 5 to 9 times slower, and images need --isolate: "
+                        + NativeLibrary.whyNot(),
+                    NativeLibrary.CURE));
   }
 
   private static Finding loopback() {
@@ -196,15 +195,34 @@ public final class Doctor {
         : Finding.ok("maven", system.toString());
   }
 
-  private Finding compiler(String command, String debianPackage) {
-    Path found = inPath(command);
-    return found == null
-        ? Finding.warn(
-            command,
-            "not in PATH",
-            "only to compile programs of your own, and for some tests: apt-get install "
-                + debianPackage)
-        : Finding.ok(command, found.toString());
+  /** What the set-up would install; nothing is known of it where there is no checkout. */
+  private static List<Finding> packages() {
+    Path setup = Path.of(System.getProperty("retstack.root", ""), "deploy", "setup.sh");
+    if (!Files.isExecutable(setup)) {
+      return List.of();
+    }
+    try {
+      Process process =
+          new ProcessBuilder(setup.toString(), "missing")
+              .redirectError(ProcessBuilder.Redirect.DISCARD)
+              .start();
+      List<Finding> missing =
+          new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8)
+              .lines()
+              .map(line -> line.split(": ", 2))
+              .map(
+                  parts ->
+                      Finding.warn(
+                          parts[0].replaceFirst(" .*", ""),
+                          "not installed: " + parts[1],
+                          "apt-get install --no-install-recommends " + parts[0]))
+              .toList();
+      return missing.isEmpty()
+          ? List.of(Finding.ok("packages", "all that verbs and tests use"))
+          : missing;
+    } catch (IOException e) {
+      return List.of(Finding.warn("packages", FileTrouble.words(e), "look at " + setup));
+    }
   }
 
   private Path inPath(String command) {

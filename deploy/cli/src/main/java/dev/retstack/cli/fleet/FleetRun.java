@@ -1,9 +1,11 @@
 package dev.retstack.cli.fleet;
 
+import dev.retstack.cli.command.CommandException;
 import dev.retstack.cli.command.ExitCode;
 import dev.retstack.cli.command.ProgressLine;
 import dev.retstack.cli.command.Shutdown;
 import dev.retstack.cli.command.Terminal;
+import dev.retstack.cli.command.Verb;
 import dev.retstack.fleet.CoreResult;
 import dev.retstack.fleet.CoreSpec;
 import dev.retstack.fleet.Fleet;
@@ -12,11 +14,13 @@ import dev.retstack.fleet.FleetOptions;
 import dev.retstack.fleet.control.ControlChannel;
 import dev.retstack.fleet.isolate.IsolateListener;
 import dev.retstack.fleet.isolate.IsolatedFleet;
+import dev.retstack.fleet.probe.nativec.NativeLibrary;
 import dev.retstack.fleet.publish.ChunkSink;
 import dev.retstack.fleet.publish.SinkWaits;
 import dev.retstack.graph.check.Count;
 import dev.retstack.schema.CoreEnd;
 import dev.retstack.schema.record.EndDetail;
+import dev.retstack.unicorn.Unicorn;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -95,6 +99,7 @@ public final class FleetRun {
       ControlChannel channel)
       throws IOException, InterruptedException {
     if (!isolation.isolate()) {
+      requireSafe(cores);
       return run(cores, options, sink, FleetListener.NONE, channel);
     }
     noteLeftAlone(cores);
@@ -105,7 +110,37 @@ public final class FleetRun {
                 cores, options, isolation.restarts(), sink, new DeathTeller(line), channel));
   }
 
+  /**
+   * Refuses images that did not come with retstack where nothing bounds the blocks of the
+   * translator: their code could end this process.
+   */
+  private static void requireSafe(List<CoreSpec> cores) {
+    if (Unicorn.isBounded()) {
+      return;
+    }
+    cores.stream()
+        .map(CoreSpec::image)
+        .distinct()
+        .filter(image -> !GuestImages.comesAlong(image))
+        .findFirst()
+        .ifPresent(
+            image -> {
+              throw CommandException.environment(
+                  "%s could end this process, since no C compiler built libretstack-bound.so: run it with --isolate, or %s"
+                      .formatted(image.elf().name(), NativeLibrary.CURE));
+            });
+  }
+
+  private void noteWithoutCompiler() {
+    if (NativeLibrary.find().isEmpty()) {
+      terminal.note(
+          "the probe in Java records, 5 to 9 times slower than the one in C: %s: %s"
+              .formatted(NativeLibrary.whyNot(), NativeLibrary.CURE));
+    }
+  }
+
   private void noteLeftAlone(List<CoreSpec> cores) {
+    noteWithoutCompiler();
     cores.stream()
         .map(CoreSpec::image)
         .distinct()
@@ -191,8 +226,8 @@ public final class FleetRun {
       terminal.note(
           "nothing was recorded by %s: no call site was reached that is traced;"
                   .formatted(Count.grouped(results.size(), "core"))
-              + " \"%s sites IMAGE\" lists them, compile with -pg, and look at the filters"
-                  .formatted(System.getProperty("retstack.command", "retstack")));
+              + " \"%s\" lists them, compile with -pg, and look at the filters"
+                  .formatted(Verb.command("sites", "IMAGE")));
     }
     if (results.stream().anyMatch(result -> !result.undelivered().isEmpty())) {
       return ExitCode.ENVIRONMENT;

@@ -89,6 +89,13 @@ public final class GuestImages {
     return name(Path.of(image.elf().name()));
   }
 
+  /** True where the checkout has an image with this name and this code. */
+  public static boolean comesAlong(LoadedImage image) {
+    return Stream.concat(zoo().stream(), images(guest().resolve(KERNELS)).stream())
+        .filter(file -> file.getFileName().toString().equals(image.elf().name()))
+        .anyMatch(file -> load(file).elf().code().equals(image.elf().code()));
+  }
+
   /** Loads an image; one that cannot be read, or is none, is bad input. */
   public static LoadedImage load(Path file) {
     return load(file, LoadedImage::load);

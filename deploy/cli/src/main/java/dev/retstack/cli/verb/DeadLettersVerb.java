@@ -192,8 +192,9 @@ public final class DeadLettersVerb extends Verb {
     }
     if (!wanted.isEmpty()) {
       throw CommandException.badInput(
-          "no dead letter %s in topic %s: \"%s dead-letters list\" lists them"
-              .formatted(wanted.first(), link.topics().deadLetters(), command()));
+          "no dead letter %s in topic %s: \"%s\" lists them"
+              .formatted(
+                  wanted.first(), link.topics().deadLetters(), command("dead-letters", "list")));
     }
     return found;
   }

@@ -214,9 +214,18 @@ public final class DemoVerb extends Verb {
       new LiveDemo(specs, watch, out()).run();
       if (keep) {
         note("the cores continue; command them from another terminal, Ctrl-C ends them:");
+        String bootstrap = link.settings().bootstrap();
+        String prefix = link.topics().prefix();
         note(
-            "  %s trace set-filter 'dispatch_t*' --bootstrap %s --prefix %s"
-                .formatted(command(), link.settings().bootstrap(), link.topics().prefix()));
+            "  "
+                + command(
+                    "trace",
+                    "set-filter",
+                    "dispatch_t*",
+                    "--bootstrap",
+                    bootstrap,
+                    "--prefix",
+                    prefix));
         shutdown.await();
       }
     } finally {
@@ -251,21 +260,23 @@ public final class DemoVerb extends Verb {
   }
 
   private void next(Path folder, Pipeline pipeline) {
-    Path trace = folder.resolve("trace.avro");
+    String trace = folder.resolve("trace.avro").toString();
     out().println();
     out().println("next:");
-    out().println("  " + command() + " graph " + trace + " --core zoo-riscv64-mcount-0");
-    out().println("  " + command() + " anomalies " + trace + " --format json");
-    out()
-        .println(
-            "  " + command() + " export " + trace + " --format perfetto -o trace.perfetto-trace");
+    next("graph", trace, "--core", "zoo-riscv64-mcount-0");
+    next("anomalies", trace, "--format", "json");
+    next("export", trace, "--format", "perfetto", "-o", "trace.perfetto-trace");
     if (keep) {
-      out().println("  " + command() + " report --live --http " + pipeline.httpUri());
+      next("report", "--live", "--http", pipeline.httpUri().toString());
     } else {
-      out().println("  " + command() + " view " + trace);
-      out().println("  " + command() + " demo --keep");
+      next("view", trace);
+      next("demo", "--keep");
     }
     out().flush();
+  }
+
+  private void next(String... words) {
+    out().println("  " + command(words));
   }
 
   private static <T> T await(CompletionStage<T> stage, String what) throws InterruptedException {

@@ -161,7 +161,7 @@ public final class RecordVerb extends Verb {
         note("%s is of an earlier recording: leave it out, or remove it".formatted(next));
       }
     }
-    note("next: " + command() + " report " + files.getFirst());
+    note("next: " + command("report", files.getFirst().toString()));
     return exitCode ? FleetRun.guestsCode(results, code) : code;
   }
 
@@ -273,7 +273,7 @@ public final class RecordVerb extends Verb {
       }
       pyramid.write(output, terminal());
       note("%,d bytes in %s".formatted(trace.length, output));
-      note("next: " + command() + " report " + output);
+      note("next: " + command("report", output.toString()));
       return ExitCode.OK;
     }
     KafkaLink link = choice.run().kafka().link(terminal());
@@ -298,7 +298,7 @@ public final class RecordVerb extends Verb {
                 Count.grouped(copied.records(), "record"),
                 Files.size(output),
                 copied.refused()));
-    note("next: " + command() + " report " + output);
+    note("next: " + command("report", output.toString()));
     return ExitCode.OK;
   }
 }

@@ -9,6 +9,7 @@ import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.memory.Ram;
 import dev.retstack.fleet.zoo.Run;
 import dev.retstack.fleet.zoo.Zoo;
+import dev.retstack.unicorn.testing.WithoutCompiler;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -81,6 +82,7 @@ class StraightCodeTest {
   }
 
   private static Run run(Isa isa, ProbeKind probe, long slice, int from, byte[] code) {
+    WithoutCompiler.assumeBounded();
     LoadedImage image =
         Zoo.images().stream().filter(i -> i.isa().equals(isa)).findFirst().orElseThrow();
     CoreOptions options =

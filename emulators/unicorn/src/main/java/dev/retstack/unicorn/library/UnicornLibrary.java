@@ -34,9 +34,12 @@ public final class UnicornLibrary {
   private final SymbolLookup symbols;
   private final LibraryLocator.Found found;
 
-  private UnicornLibrary(SymbolLookup symbols, LibraryLocator.Found found) {
+  private final boolean bounded;
+
+  private UnicornLibrary(SymbolLookup symbols, LibraryLocator.Found found, boolean bounded) {
     this.symbols = symbols;
     this.found = found;
+    this.bounded = bounded;
   }
 
   /**
@@ -57,9 +60,14 @@ public final class UnicornLibrary {
           BlockBound.load(why -> LOG.log(System.Logger.Level.WARNING, why)); // before it
       SymbolLookup symbols = lookup(found.path().toString(), Arena.global());
       bound.ifPresent(b -> b.standBefore(symbols));
-      loaded = new UnicornLibrary(symbols, found);
+      loaded = new UnicornLibrary(symbols, found, bound.isPresent());
     }
     return loaded;
+  }
+
+  /** Returns whether the blocks that it translates are bounded. */
+  public boolean isBounded() {
+    return bounded;
   }
 
   /** Returns which library this is. */

@@ -8,23 +8,43 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.DisabledOnOs;
-import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** What {@code deploy/setup.sh} does without a network. */
-@DisabledOnOs(OS.WINDOWS)
 class SetupScriptTest {
   private static final Path SCRIPT = Path.of("../../deploy/setup.sh");
 
+  /** What the script and the compilers call. */
+  private static final List<String> USED =
+      List.of(
+          ("bash sh cut grep tr uname id mktemp rm sed tail awk readlink dirname as ld"
+                  + " python3 pip3 apt-get")
+              .split(" ", -1));
+
+  private static final String[] RUN_AND_TEST = {"run", "test"};
+
   @TempDir private Path directory;
   private Path cache;
+
+  /** What this machine lacks. */
+  private static List<String> missingHere;
+
+  private final List<Path> farms = new ArrayList<>();
 
   /** How the script ended and what it said. */
   private record Result(int exit, String said) {}
@@ -49,8 +69,7 @@ class SetupScriptTest {
   private Map<String, String> failing(String... commands) throws IOException {
     Path bin = Files.createDirectories(directory.resolve("bin"));
     for (String command : commands) {
-      Path file = Files.writeString(bin.resolve(command), "#!/bin/sh\necho broken >&2\nexit 1\n");
-      assertThat(file.toFile().setExecutable(true)).isTrue();
+      executable(bin.resolve(command), "echo broken >&2\nexit 1");
     }
     return Map.of("PATH", bin + ":" + System.getenv("PATH"));
   }
@@ -58,7 +77,10 @@ class SetupScriptTest {
   @Test
   void unknownThingIsAUsageError() throws Exception {
     assertThat(run(Map.of(), "coffee"))
-        .isEqualTo(new Result(2, "retstack: usage: deploy/setup.sh libunicorn | jdk\n"));
+        .isEqualTo(
+            new Result(
+                2,
+                "retstack: usage: deploy/setup.sh jdk | libunicorn | run | test | compiler | missing\n"));
   }
 
   @Test
@@ -82,13 +104,16 @@ class SetupScriptTest {
 
   @Test
   void whereTheLibraryIsThereNothingIsDoneOrSaid() throws Exception {
-    Path home = Files.createDirectories(cache.resolve("retstack/unicorn-2.1.4/include"));
-    Files.createFile(home.resolveSibling("libunicorn.so.2"));
-    Files.createFile(home.resolveSibling("libunicorn.2.dylib"));
+    haveLibrary();
     assertThat(run(failing("python3", "pip3"), "libunicorn")).isEqualTo(new Result(0, ""));
     String named = Unicorn.library().path().toString();
     assertThat(run(Map.of(LibraryLocator.ENVIRONMENT, named), "libunicorn"))
         .isEqualTo(new Result(0, ""));
+  }
+
+  private void haveLibrary() throws IOException {
+    Path home = Files.createDirectories(cache.resolve("retstack/unicorn-2.1.4/include"));
+    Files.createFile(home.resolveSibling("libunicorn.so.2"));
   }
 
   /** pip takes it from a folder: a wheel of the right name and version with other bytes. */
@@ -125,22 +150,185 @@ class SetupScriptTest {
   @Test
   void onAPlatformWithoutAPinNothingIsFetched() throws Exception {
     Map<String, String> other = failing("python3", "pip3");
-    Files.writeString(directory.resolve("bin/uname"), "#!/bin/sh\necho SunOS\n");
-    assertThat(directory.resolve("bin/uname").toFile().setExecutable(true)).isTrue();
+    script("uname", "case $1 in -m) echo pdp11 ;; *) echo Linux ;; esac");
     Result result = run(other, "libunicorn");
     assertThat(result.exit()).isEqualTo(4);
     assertThat(result.said())
-        .contains("no pinned libunicorn for sunos-sunos: set RETSTACK_LIBUNICORN");
+        .contains("no pinned libunicorn for linux-pdp11: set RETSTACK_LIBUNICORN");
+  }
+
+  @Test
+  void anotherSystemThanLinuxIsNamed() throws Exception {
+    Map<String, String> other = failing("python3");
+    script("uname", "echo SunOS");
+    assertThat(run(other, "libunicorn"))
+        .isEqualTo(
+            new Result(
+                4,
+                "retstack: retstack runs on Linux only, and this is SunOS:"
+                    + " use a virtual machine or a container with Linux\n"));
+  }
+
+  /** A line of {@code deploy/packages} for this machine, but for the version of the compiler. */
+  private record Needed(String packages, List<String> check) {
+    @Override
+    public String toString() {
+      return packages;
+    }
+  }
+
+  static Stream<Needed> needed() throws IOException {
+    return Files.readAllLines(SCRIPT.resolveSibling("packages")).stream()
+        .filter(line -> !line.startsWith("#"))
+        .map(line -> line.split("\\s*\\|\\s*", -1))
+        .filter(
+            parts ->
+                !parts[0].contains(":")
+                    || parts[0].startsWith("x86_64:")
+                        && System.getProperty("os.arch").equals("amd64"))
+        .map(parts -> new Needed(parts[1].strip(), List.of(parts[2].strip().split("\\s+", -1))));
+  }
+
+  /** Each tool is hidden in turn: its packages are named, and those of no other. */
+  @ParameterizedTest
+  @MethodSource("needed")
+  void aToolThatIsMissingIsNamedByItsPackages(Needed tool) throws Exception {
+    if (missingHere == null) {
+      haveLibrary();
+      missingHere = wouldInstall(farm(Set.of()));
+    }
+    if (tool.check().equals(List.of("pip"))) {
+      cache = Files.createDirectory(directory.resolve("empty"));
+    } else {
+      haveLibrary();
+    }
+    List<String> before = missingHere;
+    Set<String> hidden =
+        switch (tool.check().getFirst()) {
+          case "links" -> Set.of(tool.check().get(1));
+          case "command" -> Set.of(tool.check().getLast());
+          default -> Set.of("python3", "pip3");
+        };
+    boolean byOption = tool.check().size() > 2 && tool.check().get(2).startsWith("-m");
+    Path farm = farm(byOption ? Set.of() : hidden);
+    if (byOption) { // a compiler that makes programs for one word size
+      Path real = Files.readSymbolicLink(farm.resolve("gcc"));
+      Files.delete(farm.resolve("gcc"));
+      executable(
+          farm.resolve("gcc"),
+          "case \" $* \" in *\" -m32 \"*) exit 1 ;; esac\nexec " + real + " \"$@\"");
+    }
+    List<String> named = new ArrayList<>(wouldInstall(farm));
+    for (String one : tool.packages().split(" ", -1)) {
+      String pattern = Pattern.quote(one).replace("@gcc@", "\\E\\d+\\Q");
+      assertThat(named).as("hidden: %s", hidden).anyMatch(name -> name.matches(pattern));
+      named.removeIf(name -> name.matches(pattern) && !before.contains(name));
+    }
+    assertThat(named).isEqualTo(before);
+  }
+
+  /** What {@code setup.sh run test} would install with the commands of a folder, as a user. */
+  private List<String> wouldInstall(Path commands) throws Exception {
+    Result result =
+        run(Map.of("PATH", commands.toString(), "RETSTACK_INSTALL", "no"), RUN_AND_TEST);
+    assertThat(result.exit()).as(result.said()).isZero();
+    if (result.said().isEmpty()) {
+      return List.of();
+    }
+    assertThat(result.said().lines()).hasSize(1);
+    String packages = result.said().strip().replaceFirst(".*(recommends|Debian:) ", "");
+    return List.of(packages.split(" ", -1));
+  }
+
+  /** JUnit's own folders warn of each link that they delete. */
+  @AfterEach
+  void deleteFarms() throws IOException {
+    for (Path farm : farms) {
+      try (Stream<Path> links = Files.list(farm)) {
+        for (Path link : links.toList()) {
+          Files.delete(link);
+        }
+      }
+      Files.delete(farm);
+    }
+  }
+
+  /** A folder with links to the commands that the script may use, but some. */
+  private Path farm(Set<String> hidden) throws IOException {
+    Path farm = Files.createTempDirectory("retstack-commands");
+    farms.add(farm);
+    Set<String> wanted = new TreeSet<>(USED);
+    needed().map(Needed::check).forEach(wanted::addAll);
+    wanted.removeAll(hidden);
+    for (String command : wanted) {
+      for (String folder : System.getenv("PATH").split(":", -1)) {
+        Path file = Path.of(folder, command);
+        if (Files.isExecutable(file) && !Files.exists(farm.resolve(command))) {
+          Files.createSymbolicLink(farm.resolve(command), file);
+        }
+      }
+    }
+    return farm;
+  }
+
+  /** apt as root: one call for all; if that fails, one for each line, and what failed is named. */
+  @Test
+  void aPackageThatCannotBeHadKeepsNoOtherAway() throws Exception {
+    Map<String, String> environment = new HashMap<>(failing("python3", "pip3", "git", "clang"));
+    Path calls = directory.resolve("calls");
+    script("id", "echo 0");
+    script(
+        "apt-get",
+        "echo \"$*\" >>"
+            + calls
+            + "\ncase \"$*\" in *clang*) echo 'E: no such package'; exit 100 ;; esac");
+    environment.put(
+        "PATH", directory.resolve("bin") + ":" + farm(Set.of("python3", "pip3", "git", "clang")));
+    Files.delete(directory.resolve("bin/git"));
+    Files.delete(directory.resolve("bin/clang"));
+    Result result = run(environment, RUN_AND_TEST);
+    assertThat(result.exit()).isZero();
+    assertThat(result.said())
+        .startsWith("retstack: installing ")
+        .contains("python3-pip", "git", "clang", "(--no-install leaves them out)")
+        .contains("could not install clang: E: no such package")
+        .doesNotContain("could not install git");
+    List<String> said = Files.readAllLines(calls);
+    assertThat(said.get(0)).endsWith("update");
+    assertThat(said.get(1)).contains("--no-remove").contains("git").contains("clang");
+    assertThat(said).anyMatch(call -> call.endsWith("--no-remove git"));
   }
 
   @Test
   void failureShowsPipsWordsTellsTheCureAndLeavesNothingBehind() throws Exception {
-    Result result = run(failing("python3", "pip3"), "libunicorn");
+    Map<String, String> environment = new HashMap<>(failing("python3", "pip3"));
+    environment.put("RETSTACK_INSTALL", "no");
+    Result result = run(environment, "libunicorn");
     assertThat(result.exit()).isEqualTo(4);
     assertThat(result.said())
         .contains("broken")
         .contains("no libunicorn: pip could not fetch unicorn==2.1.4")
         .contains("set RETSTACK_LIBUNICORN");
     assertThat(cache.resolve("retstack")).isEmptyDirectory();
+  }
+
+  @Test
+  void aCacheThatCannotBeWrittenIsNamed() throws Exception {
+    Path file = Files.createFile(directory.resolve("file"));
+    Result result =
+        run(Map.of("XDG_CACHE_HOME", file.toString(), "RETSTACK_INSTALL", "no"), "libunicorn");
+    assertThat(result.exit()).isEqualTo(4);
+    assertThat(result.said())
+        .contains("cannot write to " + file + "/retstack")
+        .contains("set XDG_CACHE_HOME to a folder that you may write to");
+  }
+
+  private void script(String name, String lines) throws IOException {
+    executable(directory.resolve("bin").resolve(name), lines);
+  }
+
+  private static void executable(Path file, String lines) throws IOException {
+    Files.writeString(file, "#!/bin/sh\n" + lines + "\n");
+    assertThat(file.toFile().setExecutable(true)).isTrue();
   }
 }

@@ -24,6 +24,10 @@ public final class NativeLibrary {
   /** Name of the library beside this class. */
   private static final String FILE = "libretstack-probe.so";
 
+  /** How a user gets it. */
+  public static final String CURE =
+      "install a C compiler (Debian: apt-get install gcc libc6-dev), and the next ./retstack builds it";
+
   private static final class Loaded {
     static final NativeLibrary LIBRARY;
     static final String WHY_NOT;

@@ -1,0 +1,2 @@
+/** What the tests of every module that emulates have in common. */
+package dev.retstack.unicorn.testing;
