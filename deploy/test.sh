@@ -204,7 +204,9 @@ for argument; do [ "$argument" = --no-install ] || arguments+=("$argument"); don
 set -- ${arguments[@]+"${arguments[@]}"}
 case "${1:-}" in
   --help | -h) usage ;;
-  --list) list | cut -d '|' -f 1,2,4,5 | tr '|' '\t' | column -t -s $'\t' -N ROW,MINUTES,TESTS,PROPERTIES ;;
+  --list)
+    { echo 'ROW|MINUTES||TESTS|PROPERTIES' && list; } | awk -F '|' '{ printf "%-24s %-10s %-60s %s\n", $1, $2, $4, $5 }'
+    ;;
   --campaign)
     shift
     campaign "$@"

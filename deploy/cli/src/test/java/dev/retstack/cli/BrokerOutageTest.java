@@ -238,7 +238,7 @@ class BrokerOutageTest {
 
   private static void signal(String name, BrokerProcess broker) throws Exception {
     assertThat(
-            new ProcessBuilder("kill", "-" + name, String.valueOf(broker.pid())).start().waitFor())
+            new ProcessBuilder("sh", "-c", "kill -" + name + " " + broker.pid()).start().waitFor())
         .isZero();
   }
 }

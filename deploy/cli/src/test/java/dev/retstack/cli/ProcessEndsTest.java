@@ -42,7 +42,7 @@ class ProcessEndsTest {
       List<ProcessHandle> children = demo.descendants().toList();
       assertThat(children).as("the broker is a child").isNotEmpty();
 
-      new ProcessBuilder("kill", "-INT", String.valueOf(demo.pid())).start().waitFor();
+      new ProcessBuilder("sh", "-c", "kill -INT " + demo.pid()).start().waitFor();
       assertThat(demo.waitFor(90, TimeUnit.SECONDS)).as("the demo ends").isTrue();
       for (ProcessHandle child : children) {
         child.onExit().get(30, TimeUnit.SECONDS);
@@ -89,7 +89,7 @@ class ProcessEndsTest {
     Process recorder = start("exec retstack record --image zoo-x86_64-mcount -o t.avro -- fib 40");
     try (BufferedReader notes = reader(recorder)) {
       awaitRecords(notes);
-      new ProcessBuilder("kill", "-INT", String.valueOf(recorder.pid())).start().waitFor();
+      new ProcessBuilder("sh", "-c", "kill -INT " + recorder.pid()).start().waitFor();
       assertThat(recorder.waitFor(60, TimeUnit.SECONDS)).isTrue();
     } finally {
       end(recorder);
@@ -204,7 +204,7 @@ class ProcessEndsTest {
   }
 
   private static void kill(String signal, ProcessHandle process) throws Exception {
-    new ProcessBuilder("kill", "-" + signal, String.valueOf(process.pid())).start().waitFor();
+    new ProcessBuilder("sh", "-c", "kill -" + signal + " " + process.pid()).start().waitFor();
   }
 
   /** Of a checkout with one image: more of them end no other way. */

@@ -67,7 +67,7 @@ final class Processes implements AutoCloseable {
 
   /** Sends a signal, such as {@code KILL} or {@code STOP}. */
   static void signal(Process process, String name) throws IOException, InterruptedException {
-    new ProcessBuilder("kill", "-" + name, String.valueOf(process.pid())).start().waitFor();
+    new ProcessBuilder("sh", "-c", "kill -" + name + " " + process.pid()).start().waitFor();
   }
 
   /** Ends a process by force; returns when it is gone. */

@@ -117,7 +117,7 @@ class SplitTest {
         await(one, "three members once more", p -> up(p) == 3 && givers(p, 3));
       }
       Pacer.end(pacer, fleet);
-      new ProcessBuilder("kill", "-INT", String.valueOf(fleet.pid())).start().waitFor();
+      new ProcessBuilder("sh", "-c", "kill -INT " + fleet.pid()).start().waitFor();
       assertThat(fleet.waitFor(60, TimeUnit.SECONDS)).isTrue();
       compare(bootstrap, one);
     }

@@ -51,7 +51,7 @@ final class Isolation {
 
   static void signal(String name, long pid) {
     try {
-      assertThat(new ProcessBuilder("kill", "-" + name, String.valueOf(pid)).start().waitFor())
+      assertThat(new ProcessBuilder("sh", "-c", "kill -" + name + " " + pid).start().waitFor())
           .isZero();
     } catch (IOException | InterruptedException e) {
       throw new AssertionError(e);

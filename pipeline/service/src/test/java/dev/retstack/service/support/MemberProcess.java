@@ -164,7 +164,7 @@ public final class MemberProcess implements AutoCloseable {
 
   private void signal(String name) throws Exception {
     Process kill =
-        new ProcessBuilder(List.of("kill", "-" + name, String.valueOf(process.pid()))).start();
+        new ProcessBuilder(List.of("sh", "-c", "kill -" + name + " " + process.pid())).start();
     if (!kill.waitFor(10, TimeUnit.SECONDS) || kill.exitValue() != 0) {
       throw new IOException("no signal " + name);
     }
