@@ -201,9 +201,9 @@ setup_libunicorn() {
   elif accept_system_unicorn; then
     return 0
   else
-    tail -n 5 "$work/log" >&2
-    fail "no libunicorn: pip could not fetch unicorn==$UNICORN_VERSION (above) and the system has" \
-      "none: give pip a network or an index, or set RETSTACK_LIBUNICORN to the library file"
+    grep -v '^WARNING' "$work/log" | tail -n 5 >&2 || true
+    fail "no libunicorn: pip could not fetch unicorn==$UNICORN_VERSION (above) and the system has none: give pip a" \
+      "network, a proxy (https_proxy) or an index (pip config), or set RETSTACK_LIBUNICORN to the library file"
   fi
 }
 

@@ -2,6 +2,7 @@ package dev.retstack.unicorn.library;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.retstack.unicorn.Unicorn;
 import java.io.IOException;
@@ -193,14 +194,12 @@ class SetupScriptTest {
   @ParameterizedTest
   @MethodSource("needed")
   void aToolThatIsMissingIsNamedByItsPackages(Needed tool) throws Exception {
+    haveLibrary();
     if (missingHere == null) {
-      haveLibrary();
       missingHere = wouldInstall(farm(Set.of()));
     }
     if (tool.check().equals(List.of("pip"))) {
       cache = Files.createDirectory(directory.resolve("empty"));
-    } else {
-      haveLibrary();
     }
     List<String> before = missingHere;
     Set<String> hidden =
@@ -212,6 +211,7 @@ class SetupScriptTest {
     boolean byOption = tool.check().size() > 2 && tool.check().get(2).startsWith("-m");
     Path farm = farm(byOption ? Set.of() : hidden);
     if (byOption) { // a compiler that makes programs for one word size
+      assumeTrue(Files.exists(farm.resolve("gcc")), "skipped: no gcc");
       Path real = Files.readSymbolicLink(farm.resolve("gcc"));
       Files.delete(farm.resolve("gcc"));
       executable(
@@ -276,6 +276,7 @@ class SetupScriptTest {
   void aPackageThatCannotBeHadKeepsNoOtherAway() throws Exception {
     Map<String, String> environment = new HashMap<>(failing("python3", "pip3", "git", "clang"));
     Path calls = directory.resolve("calls");
+    environment.put("RETSTACK_INSTALL", "yes");
     script("id", "echo 0");
     script(
         "apt-get",
