@@ -20,6 +20,10 @@ case $mode in
     ;;
 esac
 
+command -v "${CC:-gcc}" >/dev/null || {
+  echo "skipped: no ${CC:-gcc}"
+  exit 0
+}
 work=$(mktemp -d)
 trap 'rm -r "$work"' EXIT
 for level in O0 O2; do

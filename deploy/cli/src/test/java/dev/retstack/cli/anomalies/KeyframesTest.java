@@ -27,6 +27,7 @@ import dev.retstack.schema.chunk.Chunks;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.service.partition.ChunkApplier;
+import dev.retstack.unicorn.testing.WithoutCompiler;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -175,6 +176,9 @@ class KeyframesTest {
     ProbeKind one = random.nextBoolean() ? ProbeKind.JAVA : ProbeKind.NATIVE;
     List<ProbeKind> probes = ALL ? List.of(ProbeKind.JAVA, ProbeKind.NATIVE) : List.of(one);
     for (ProbeKind probe : probes) {
+      if (probe == ProbeKind.NATIVE) {
+        WithoutCompiler.assumeBounded();
+      }
       Applied applied = new Applied();
       applied.lossy = new LossyReader(random.split());
       run(image, options.withProbe(probe).withRecordsPerChunk(records), program, applied);
