@@ -65,7 +65,7 @@ summary() {
       reason = value("message")
       if (reason == "") { reason = $0; sub(/.*CDATA\[/, "", reason); sub(/\]\]>.*/, "", reason) }
       if (reason ~ /TestAbortedException: *$/ && (getline line) > 0) reason = line
-      sub(/^.*Assumption failed: /, "", reason); sub(/^skipped: /, "", reason)
+      sub(/^.*(Assumption failed|TestAbortedException): /, "", reason); sub(/^skipped: /, "", reason)
       if (!(reason in untried)) kinds++
       untried[reason]++
       if (!((reason, class) in seen)) classes[reason] = classes[reason] (classes[reason] == "" ? "" : ", ") class
