@@ -101,7 +101,8 @@ class MonitoringTest {
 
   @Test
   void promtoolAcceptsTheRules() throws Exception {
-    Assumptions.assumeTrue(installed("promtool"), "promtool (package prometheus) is not installed");
+    Assumptions.assumeTrue(
+        OperatorRun.isInstalled("promtool"), "promtool (package prometheus) is not installed");
     Process process =
         new ProcessBuilder("promtool", "check", "rules", ALERTS.toString())
             .redirectErrorStream(true)
@@ -126,10 +127,5 @@ class MonitoringTest {
     List<Alert> all = rules.groups().stream().flatMap(group -> group.rules().stream()).toList();
     assertThat(all).hasSizeGreaterThan(10);
     return all;
-  }
-
-  private static boolean installed(String program) {
-    return Arrays.stream(System.getenv("PATH").split(":", -1))
-        .anyMatch(folder -> Files.isExecutable(Path.of(folder, program)));
   }
 }
