@@ -4,22 +4,30 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.retstack.cli.command.ExitCode;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.PodSpec;
+import io.fabric8.kubernetes.api.model.PodTemplateSpec;
 import io.fabric8.kubernetes.api.model.Service;
 import io.fabric8.kubernetes.api.model.ServiceAccount;
 import io.fabric8.kubernetes.api.model.Volume;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.api.model.autoscaling.v2.HorizontalPodAutoscaler;
+import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicy;
 import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudget;
 import io.fabric8.kubernetes.api.model.rbac.Role;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -28,6 +36,7 @@ class KubernetesTest {
   private static final Map<String, Class<? extends HasMetadata>> KINDS =
       Map.of(
           "apps/v1 Deployment", Deployment.class,
+          "batch/v1 Job", Job.class,
           "v1 Service", Service.class,
           "v1 ServiceAccount", ServiceAccount.class,
           "policy/v1 PodDisruptionBudget", PodDisruptionBudget.class,
@@ -126,7 +135,10 @@ class KubernetesTest {
     Map<String, String> labels = pipeline.getSpec().getTemplate().getMetadata().getLabels();
     assertThat(pipeline.getSpec().getSelector().getMatchLabels()).isEqualTo(labels);
     Service service = only(Service.class, "retstack-pipeline");
+    Service members = only(Service.class, "retstack-pipeline-members");
     assertThat(service.getSpec().getSelector()).isEqualTo(labels);
+    assertThat(members.getSpec().getSelector()).isEqualTo(labels);
+    assertThat(members.getSpec().getPorts()).isEqualTo(service.getSpec().getPorts());
     PodDisruptionBudget budget = only(PodDisruptionBudget.class, "retstack-pipeline");
     assertThat(budget.getSpec().getSelector().getMatchLabels()).isEqualTo(labels);
     NetworkPolicy policy = only(NetworkPolicy.class, "retstack-pipeline");
@@ -159,11 +171,91 @@ class KubernetesTest {
     assertThat(PromQl.metrics()).contains(metric);
   }
 
+  /** A fleet ends: it is not started again, but where another run may do better. */
+  @Test
+  void aFleetThatEndedIsNotStartedAgain() {
+    Job fleet = only(Job.class, "retstack-fleet");
+    PodSpec pod = fleet.getSpec().getTemplate().getSpec();
+    assertThat(pod.getRestartPolicy()).as("policies of failures want it").isEqualTo("Never");
+    assertThat(fleet.getSpec().getParallelism()).isEqualTo(1);
+    assertThat(fleet.getSpec().getCompletions()).isEqualTo(1);
+    var rules = fleet.getSpec().getPodFailurePolicy().getRules();
+    var fatal = rules.getFirst();
+    assertThat(fatal.getAction()).isEqualTo("FailJob");
+    assertThat(fatal.getOnExitCodes().getContainerName())
+        .isEqualTo(pod.getContainers().getFirst().getName());
+    assertThat(fatal.getOnExitCodes().getOperator()).isEqualTo("In");
+    assertThat(fatal.getOnExitCodes().getValues())
+        .as("exit codes, but that of a broker which is away")
+        .containsExactly(
+            ExitCode.USAGE,
+            ExitCode.BAD_INPUT,
+            ExitCode.FAULTED,
+            ExitCode.NOTHING_RECORDED,
+            ExitCode.WAITS);
+    assertThat(rules.getLast().getAction()).isEqualTo("Ignore");
+    assertThat(rules.getLast().getOnPodConditions().getFirst().getType())
+        .isEqualTo("DisruptionTarget");
+    assertThat(rules.getLast().getOnPodConditions().getFirst().getStatus()).isEqualTo("True");
+  }
+
+  /** What pods name is made by commands of the README. */
+  @Test
+  void commandsOfTheReadmeMakeWhatPodsMount() throws Exception {
+    TreeSet<String> made = new TreeSet<>();
+    Matcher command =
+        Pattern.compile("kubectl create (?:secret generic|configmap) (\\S+) (.*)")
+            .matcher(Files.readString(OperatorFiles.deploy("README.md")));
+    while (command.find()) {
+      Matcher key =
+          Pattern.compile("--from-(?:file=\\S*/|literal=)([^= /]+)").matcher(command.group(2));
+      while (key.find()) {
+        made.add(command.group(1) + "/" + key.group(1));
+      }
+    }
+    for (PodSpec pod : pods()) {
+      for (Volume volume : pod.getVolumes()) {
+        String source =
+            volume.getSecret() != null
+                ? volume.getSecret().getSecretName()
+                : volume.getConfigMap() != null ? volume.getConfigMap().getName() : null;
+        Container container = pod.getContainers().getFirst();
+        String path =
+            container.getVolumeMounts().stream()
+                .filter(mount -> mount.getName().equals(volume.getName()))
+                .findFirst()
+                .orElseThrow()
+                .getMountPath();
+        if (source != null) {
+          assertThat(container.getArgs())
+              .filteredOn(argument -> argument.startsWith(path + "/"))
+              .isNotEmpty()
+              .allSatisfy(
+                  argument ->
+                      assertThat(made).contains(source + argument.substring(path.length())));
+        }
+      }
+      pod.getContainers().stream()
+          .flatMap(container -> container.getEnv().stream())
+          .map(env -> env.getValueFrom().getConfigMapKeyRef())
+          .filter(Objects::nonNull)
+          .forEach(key -> assertThat(made).contains(key.getName() + "/" + key.getKey()));
+    }
+  }
+
   private List<PodSpec> pods() {
     return all.stream()
-        .filter(Deployment.class::isInstance)
-        .map(model -> ((Deployment) model).getSpec().getTemplate().getSpec())
+        .flatMap(model -> template(model).stream())
+        .map(PodTemplateSpec::getSpec)
         .toList();
+  }
+
+  private static Optional<PodTemplateSpec> template(HasMetadata model) {
+    return switch (model) {
+      case Deployment deployment -> Optional.of(deployment.getSpec().getTemplate());
+      case Job job -> Optional.of(job.getSpec().getTemplate());
+      default -> Optional.empty();
+    };
   }
 
   private List<Container> containers() {
