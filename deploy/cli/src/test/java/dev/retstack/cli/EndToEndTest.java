@@ -5,12 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.retstack.cli.broker.EmbeddedBroker;
 import dev.retstack.cli.command.ExitCode;
+import dev.retstack.cli.house.Repository;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.Pipeline;
 import dev.retstack.service.PipelineConfig;
 import dev.retstack.service.PipelineService;
 import dev.retstack.service.kafka.KafkaSettings;
 import dev.retstack.service.query.View;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -48,20 +50,33 @@ class EndToEndTest {
       ok(cluster, args("emulate", FLEET, "--flush-ms", "1"));
       assertThat(liveHash(broker, "retstack")).as("fleet to kafka to pipeline").isEqualTo(hash);
 
-      Path copied = dir.resolve("copied.avro");
-      ok(cluster, "record", "--from-kafka", "-o", copied.toString());
-      assertThat(hash(copied)).as("copy of the events topic").isEqualTo(hash);
+      List<String[]> commands = commandsOfTheReadme("## Backup and restore", broker.bootstrap());
+      ok(Map.of(), commands.get(0));
+      assertThat(hash(dir.resolve("backup.avro"))).as("copy of the events topic").isEqualTo(hash);
+      ok(Map.of(), commands.get(1));
+      ok(Map.of(), commands.get(2));
+      assertThat(commands.get(3)).containsSequence("pipeline", "--bootstrap").contains("restored");
+      assertThat(liveHash(broker, "restored")).as("replay into kafka").isEqualTo(hash);
 
-      ok(cluster, "replay", recorded.toString(), "--into-kafka", "--prefix", "again");
-      assertThat(liveHash(broker, "again")).as("replay into kafka").isEqualTo(hash);
-
-      takesOnlySmallMessages(broker, "again");
-      Ran refused = Ran.with(cluster, args("emulate", FLEET, "--prefix", "again"));
+      takesOnlySmallMessages(broker, "restored");
+      Ran refused = Ran.with(cluster, args("emulate", FLEET, "--prefix", "restored"));
       assertThat(refused.code()).as(refused.err()).isEqualTo(ExitCode.ENVIRONMENT);
       assertThat(refused.err())
           .contains("were not delivered: kafka refused chunk", "are not in kafka", "take writes")
-          .doesNotContain("nothing is lost", "records in again");
+          .doesNotContain("nothing is lost", "records in restored");
     }
+  }
+
+  /** The commands of a section of deploy/README.md, with this broker and files of this test. */
+  private List<String[]> commandsOfTheReadme(String head, String bootstrap) throws Exception {
+    String readme = Files.readString(Repository.root().resolve("deploy/README.md"));
+    String fence = readme.substring(readme.indexOf("```sh\n", readme.indexOf(head)) + 6);
+    return fence
+        .substring(0, fence.indexOf("```"))
+        .lines()
+        .map(line -> line.replace("./retstack ", "").replace("kafka-1:9092", bootstrap))
+        .map(line -> line.replace("backup.avro", dir.resolve("backup.avro").toString()).split(" "))
+        .toList();
   }
 
   private static void takesOnlySmallMessages(EmbeddedBroker broker, String prefix)

@@ -186,6 +186,13 @@ class SecuredKafkaTest {
       Ran letters = run(broker, files.get("retstack-operator"), "dead-letters", "list");
       succeeds(letters);
       assertThat(letters.out()).contains("first byte: expected 0");
+      String backup = dir.resolve("backup.avro").toString();
+      Ran copied =
+          run(broker, files.get("retstack-operator"), "record", "--from-kafka", "-o", backup);
+      succeeds(copied);
+      assertThat(copied.err()).contains("; 1 refused");
+      assertThat(hash(Ran.retstack("report", backup, "--format", "json")))
+          .isEqualTo(hash(Ran.retstack("report", "" + trace, "--format", "json")));
       Ran forbidden = run(broker, files.get("retstack-fleet"), "dead-letters", "list");
       assertThat(forbidden.code()).as(forbidden.err()).isEqualTo(4);
       assertThat(forbidden.err()).contains("authorized");
