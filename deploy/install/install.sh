@@ -75,6 +75,7 @@ lay_out_emulators() {
   local library
   as_owner "$root/deploy/setup.sh" libunicorn
   library=$(as_owner "$root/retstack" doctor --format csv | sed -n 's/^libunicorn,[a-z]*,\(.*\) [0-9.]* ([a-z]*).*/\1/p')
+  [ -n "$library" ] || fail 4 "no libunicorn: see ./retstack doctor, or leave emulation out with --no-emulators"
   mkdir -p "$new/emulators/guest"
   # one that the loader of the system finds by its name needs no copy
   [[ $library != /* ]] || install -m 644 "$library" "$new/emulators/libunicorn.so.2"

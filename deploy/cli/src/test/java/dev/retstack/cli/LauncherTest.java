@@ -12,8 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.time.Instant;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -33,49 +32,10 @@ class LauncherTest {
 
   @BeforeEach
   void build() throws IOException {
-    checkout = Files.createDirectories(dir.resolve("a check out"));
-    List<String> files =
-        List.of(
-            "retstack",
-            "pom.xml",
-            "deploy/setup.sh",
-            "deploy/packages",
-            "deploy/long-runs.args",
-            "emulators/unicorn/src/main/resources/dev/retstack/unicorn/library/libunicorn.sha256");
-    for (String file : files) {
-      Files.createDirectories(checkout.resolve(file).getParent());
-      Files.copy(Repository.root().resolve(file), checkout.resolve(file));
-    }
-    Files.createDirectories(checkout.resolve("schemas"));
-    Files.createDirectories(checkout.resolve("pipeline"));
-    Path probe =
-        checkout.resolve(
-            "emulators/fleet/target/classes/dev/retstack/fleet/probe/nativec/libretstack-probe.so");
-    Files.createFile(Files.createDirectories(probe.getParent()).resolve(probe.getFileName()));
-    Path target = checkout.resolve("deploy/cli/target");
-    Path lib = Files.createDirectories(target.resolve("lib"));
-    List<String> names = new ArrayList<>();
-    for (String entry : System.getProperty("java.class.path").split(":", -1)) {
-      String name = names.size() + ".jar";
-      link(lib.resolve(name), Path.of(entry));
-      names.add("@/" + name);
-    }
-    Files.createSymbolicLink(target.resolve("retstack-cli.jar"), lib.resolve("0.jar"));
-    Files.writeString(target.resolve("classpath"), String.join(":", names));
-    Files.createFile(target.resolve("built"));
-  }
-
-  /** Another user may read a jar, but not the folder of this one that it lies in. */
-  private static void link(Path link, Path to) throws IOException {
-    if (Files.isDirectory(to)) {
-      Files.createSymbolicLink(link, to);
-      return;
-    }
-    try {
-      Files.createLink(link, to);
-    } catch (IOException | UnsupportedOperationException e) {
-      Files.copy(to, link); // on another disk
-    }
+    checkout = dir.resolve("a check out");
+    BuiltCheckout.make(
+        checkout,
+        Stream.of(System.getProperty("java.class.path").split(":", -1)).map(Path::of).toList());
   }
 
   private Said bash(String line) throws Exception {

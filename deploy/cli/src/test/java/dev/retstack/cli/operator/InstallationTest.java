@@ -4,19 +4,16 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.retstack.cli.BuiltCheckout;
 import dev.retstack.cli.Ran;
 import dev.retstack.cli.broker.EmbeddedBroker;
 import dev.retstack.cli.house.Repository;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.PrintStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
-import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -33,10 +30,6 @@ import org.junit.jupiter.api.TestInstance;
 /** What {@code install.sh} lays out runs without the checkout, wherever it is, for any user. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class InstallationTest {
-  private static final Path NATIVE =
-      Path.of("emulators/fleet/target/classes/dev/retstack/fleet/probe/nativec");
-  private static final String PINS =
-      "emulators/unicorn/src/main/resources/dev/retstack/unicorn/library/libunicorn.sha256";
   private static final long PAUSE_NANOS = 50_000_000; // who is waited for has the processor then
   private static final int PATIENCE_MINUTES = 2;
 
@@ -63,72 +56,41 @@ class InstallationTest {
     OperatorRun.succeeds(Path.of("/"), Map.of(), "rm", "-rf", "" + dir);
   }
 
-  /** A checkout of these sources and classes, as it is after a build. */
-  private static Path checkout(Path made) throws IOException {
-    Path root = Repository.root();
-    for (String file : List.of("retstack", "pom.xml", PINS)) {
-      copy(root.resolve(file), made.resolve(file));
-    }
-    copy(root.resolve("deploy"), made.resolve("deploy"));
-    copy(root.resolve("emulators/guest/images"), made.resolve("emulators/guest/images"));
-    if (Files.exists(root.resolve(NATIVE))) {
-      copy(root.resolve(NATIVE), made.resolve(NATIVE));
-    }
-    // the golden trace is left out: class archives of few classes are made soon
-    Files.createDirectories(made.resolve("schemas"));
-    Files.createDirectories(made.resolve("pipeline"));
-    Path target = Files.createDirectories(made.resolve("deploy/cli/target"));
-    List<String> jars = new ArrayList<>();
-    pack(root.resolve("deploy/cli/target/classes"), target.resolve("retstack-cli.jar"));
-    for (String entry : runtimeClasspath().split(":")) {
-      Path path = Path.of(entry);
-      if (Files.isDirectory(path)) {
-        Path jar = target.resolve("module-" + jars.size() + ".jar");
-        pack(path, jar);
-        path = jar;
+  /**
+   * A checkout of these classes, as it is after a build. The golden trace is left out: class
+   * archives of few classes are made soon.
+   */
+  private Path checkout(Path made) throws IOException {
+    List<Path> jars = new ArrayList<>();
+    jars.add(jar(Repository.root().resolve("deploy/cli/target/classes"), 0));
+    try (InputStream in = InstallationTest.class.getResourceAsStream("/runtime-classpath")) {
+      for (String entry : new String(in.readAllBytes(), UTF_8).strip().split(":", -1)) {
+        jars.add(jar(Path.of(entry), jars.size()));
       }
-      jars.add(path.toString());
     }
-    Files.writeString(target.resolve("classpath"), String.join(":", jars));
-    Files.createFile(target.resolve("built"));
+    BuiltCheckout.make(made, jars);
+    for (String folder : List.of("deploy/install", "deploy/systemd", "emulators/guest/images")) {
+      try (Stream<Path> files = Files.walk(Repository.root().resolve(folder))) {
+        for (Path file : files.filter(Files::isRegularFile).toList()) {
+          BuiltCheckout.copy(made, Repository.root().relativize(file).toString());
+        }
+      }
+    }
+    for (String file : List.of("secrets.sh", "fleet.conf", "kafka.properties")) {
+      BuiltCheckout.copy(made, "deploy/" + file);
+    }
     return made;
   }
 
-  private static void pack(Path classes, Path jar) {
-    PrintStream out = System.out;
-    ToolProvider tool = ToolProvider.findFirst("jar").orElseThrow();
-    assertThat(tool.run(out, out, "-c", "-0", "-f", "" + jar, "-C", "" + classes, ".")).isZero();
-  }
-
-  private static String runtimeClasspath() throws IOException {
-    try (InputStream in = InstallationTest.class.getResourceAsStream("/runtime-classpath")) {
-      return new String(in.readAllBytes(), UTF_8).strip();
+  /** A folder of classes as a jar; a jar as it is. */
+  private Path jar(Path entry, int number) throws IOException {
+    if (!Files.isDirectory(entry)) {
+      return entry;
     }
-  }
-
-  /** Copies a file, or a folder without what is built and without sources of Java. */
-  private static void copy(Path from, Path to) throws IOException {
-    boolean built = from.toString().contains("/target/");
-    Files.walkFileTree(
-        from,
-        new SimpleFileVisitor<>() {
-          @Override
-          public FileVisitResult preVisitDirectory(Path one, BasicFileAttributes attributes) {
-            String name = one.getFileName().toString();
-            return !built && List.of("target", "src").contains(name)
-                ? FileVisitResult.SKIP_SUBTREE
-                : FileVisitResult.CONTINUE;
-          }
-
-          @Override
-          public FileVisitResult visitFile(Path one, BasicFileAttributes attributes)
-              throws IOException {
-            Path copy = to.resolve(from.relativize(one).toString());
-            Files.createDirectories(copy.getParent());
-            Files.copy(one, copy);
-            return FileVisitResult.CONTINUE;
-          }
-        });
+    Path jar = Files.createDirectories(dir.resolve("jars")).resolve(number + ".jar");
+    ToolProvider tool = ToolProvider.findFirst("jar").orElseThrow();
+    assertThat(tool.run(System.out, System.out, "-c0f", "" + jar, "-C", "" + entry, ".")).isZero();
+    return jar;
   }
 
   /** Lines of the section of deploy/README.md that says how to run retstack under systemd. */
