@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Map;
+import org.junit.jupiter.api.Assumptions;
 
 /** Runs programs that an operator runs. */
 final class OperatorRun {
@@ -31,8 +32,12 @@ final class OperatorRun {
     return said;
   }
 
-  static boolean isRoot() {
-    return "root".equals(System.getProperty("user.name"));
+  /** Skips a test where this process cannot run others as other users, with mounts of their own. */
+  static void assumeOtherUsers() throws Exception {
+    Assumptions.assumeTrue(
+        "root".equals(System.getProperty("user.name")), "not root: cannot become another user");
+    Process process = new ProcessBuilder("unshare", "--mount", "true").start();
+    Assumptions.assumeTrue(process.waitFor() == 0, "this machine grants no mounts");
   }
 
   /** Whether a program is in PATH. */
