@@ -85,6 +85,8 @@ class UnitsTest {
       JsonNode merged = merged(compose, compose.services().get(name));
       Service service = OperatorFiles.YAML.treeToValue(merged, Service.class);
       assertThat(service.image()).as(name).startsWith("${").doesNotContain("/latest");
+      String variable = service.image().replaceAll("\\$\\{([A-Z_]+):.*", "$1");
+      assertThat(Files.readString(OperatorFiles.deploy("README.md"))).contains(variable + "=");
       if (service.dependsOn() != null) {
         assertThat(names).containsAll(service.dependsOn());
       }
