@@ -176,7 +176,7 @@ class WindowsTest {
             .filter(row -> row.time() >= from && row.time() <= to)
             .toList();
     for (Format format : Format.values()) {
-      String text = GraphView.of(trees, marks, Integer.MAX_VALUE).as(format);
+      String text = GraphView.of(trees, marks, Integer.MAX_VALUE, false).as(format);
       String form = "&format=" + format.name().toLowerCase(Locale.ROOT);
       assertThat(ok(ask, "/graph?" + query + form)).as(what).isEqualTo(Visible.lines(text));
     }
@@ -305,7 +305,7 @@ class WindowsTest {
 
   private static String folded(GraphState state) throws IOException {
     StringBuilder text = new StringBuilder();
-    FoldedExport.write(ReportBuilder.of(state).trees(), text);
+    FoldedExport.write(ReportBuilder.of(state).trees(), false, false, text);
     return text.toString();
   }
 

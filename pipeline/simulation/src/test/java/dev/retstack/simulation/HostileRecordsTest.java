@@ -555,10 +555,10 @@ class HostileRecordsTest {
     private static byte[] show(
         List<CallTree> trees, List<AnomalyRow> anomalies, List<AnomalySum> sums)
         throws IOException {
-      everyForm(GraphView.of(trees, anomalies, 1000));
-      FoldedExport.write(trees, new StringBuilder());
+      everyForm(GraphView.of(trees, anomalies, 1000, false));
+      FoldedExport.write(trees, false, false, new StringBuilder());
       ByteArrayOutputStream perfetto = new ByteArrayOutputStream();
-      PerfettoExport.write(trees, anomalies, perfetto);
+      PerfettoExport.write(trees, anomalies, false, perfetto);
       everyForm(AnomaliesView.of(sums));
       everyForm(OpenCallsView.of(OpenCallRow.of(trees), 0, Optional.empty()));
       for (CallTree tree : trees) {

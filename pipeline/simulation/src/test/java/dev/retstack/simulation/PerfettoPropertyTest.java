@@ -73,7 +73,7 @@ class PerfettoPropertyTest {
     try {
       ByteArrayOutputStream trace = new ByteArrayOutputStream();
       PerfettoExport.write(
-          ReportBuilder.of(state).trees(), ReportBuilder.of(state).anomalies(), trace);
+          ReportBuilder.of(state).trees(), ReportBuilder.of(state).anomalies(), false, trace);
       return StrictPerfetto.read(trace.toByteArray());
     } catch (IOException e) {
       throw new UncheckedIOException(e);

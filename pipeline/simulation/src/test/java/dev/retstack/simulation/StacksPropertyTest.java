@@ -177,7 +177,7 @@ class StacksPropertyTest {
   private static Map<String, Long> exported(List<CallTree> trees, boolean byTask) {
     StringBuilder text = new StringBuilder();
     try {
-      FoldedExport.write(trees, byTask, text);
+      FoldedExport.write(trees, byTask, false, text);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -34,6 +34,7 @@ public final class IndexedTrace implements Closeable {
   private final long first;
   private TraceIndex index;
   private boolean madeAnew;
+  private boolean cut;
   private String notice = "";
 
   private IndexedTrace(Path file, TraceFileReader blocks) {
@@ -68,6 +69,20 @@ public final class IndexedTrace implements Closeable {
   public TraceIndex index() {
     synchronized (blocks) {
       return index;
+    }
+  }
+
+  /** Whether chunks are found by the index that the file has. */
+  public boolean isIndexed() {
+    synchronized (blocks) {
+      return !madeAnew;
+    }
+  }
+
+  /** Whether this file, or one that it was made of, was cut off. */
+  public boolean isCut() {
+    synchronized (blocks) {
+      return cut;
     }
   }
 
@@ -181,6 +196,8 @@ public final class IndexedTrace implements Closeable {
     } catch (WrongIndexException e) {
       // as if there were none
     }
+    cut = blocks.isCut();
+    notice = blocks.notice();
     if (index == null) {
       makeIndex();
     }
@@ -194,6 +211,7 @@ public final class IndexedTrace implements Closeable {
       }
       index = all.index();
       notice = all.notice();
+      cut = all.isCut();
       madeAnew = true;
     }
   }

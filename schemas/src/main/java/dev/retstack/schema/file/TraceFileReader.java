@@ -59,6 +59,7 @@ public final class TraceFileReader implements Closeable {
   private long entries;
   private boolean ended;
   private boolean truncated;
+  private boolean ofCut;
   private String notice = "";
 
   private TraceFileReader(String file, InputStream in, SeekableByteChannel channel) {
@@ -123,11 +124,21 @@ public final class TraceFileReader implements Closeable {
   }
 
   /**
+   * Whether what came behind a cut is missing, once {@link #next()} has returned null: of this
+   * file, or of one that it was made of. {@link #indexAtEnd} tells the latter too.
+   */
+  public boolean isCut() {
+    return truncated || ofCut;
+  }
+
+  /**
    * One sentence for the user, once {@link #next()} has returned null: at which byte the file was
    * cut off and what is readable, or that its index is wrong; empty where all is well.
    */
   public String notice() {
-    return notice;
+    return notice.isEmpty() && ofCut
+        ? file + " was made of a trace that was cut off: what came behind the cut is missing"
+        : notice;
   }
 
   /** The index of the entries that were read so far. */
@@ -381,6 +392,7 @@ public final class TraceFileReader implements Closeable {
     }
     try {
       TraceSeal seal = tail.seal();
+      ofCut = seal.getCut();
       long at = seal.getBytes();
       if (at < first || at >= tail.sealAt()) {
         throw new WrongIndexException();
@@ -537,6 +549,7 @@ public final class TraceFileReader implements Closeable {
     if (in.read() >= 0) {
       throw corrupt(after, "bytes follow the seal");
     }
+    ofCut = seal.getCut();
   }
 
   /** A zigzag varint of at most 64 bits in its shortest form. */

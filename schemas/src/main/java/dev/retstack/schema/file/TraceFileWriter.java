@@ -27,6 +27,7 @@ public final class TraceFileWriter implements Closeable {
   private final TraceOutput out;
   private final TraceIndex index = new TraceIndex();
   private long entries;
+  private boolean cut;
   private boolean closed;
 
   private TraceFileWriter(OutputStream file, byte[] sync, Closeable claim) throws IOException {
@@ -109,6 +110,11 @@ public final class TraceFileWriter implements Closeable {
     entries++;
   }
 
+  /** What is written here was cut off where it came from: the seal says so to every reader. */
+  public synchronized void setCut() {
+    cut = true;
+  }
+
   /** Bytes that the file has now; index and seal come last. */
   public synchronized long bytes() {
     return out.count();
@@ -130,7 +136,7 @@ public final class TraceFileWriter implements Closeable {
         long bytes = out.count();
         long crc = out.crc32c();
         out.append(new TraceEntry(null, null, index.toBlock(), null, null, null));
-        TraceSeal seal = new TraceSeal(entries, bytes, crc, out.blockCrc32c(), 0L, 0L);
+        TraceSeal seal = new TraceSeal(entries, bytes, crc, out.blockCrc32c(), 0L, 0L, cut);
         out.append(new TraceEntry(null, null, null, seal, null, null));
       }
     }

@@ -20,7 +20,7 @@ final class TraceFormat {
   /** One block at most: an entry that zstd could not make smaller. */
   static final int BLOCK_BYTES_MAX = ENTRY_BYTES_MAX + (1 << 17);
 
-  /** The block of a seal, and the marker before it, at most: 70 and 16 bytes. */
+  /** The block of a seal, and the marker before it, at most: 71 and 16 bytes. */
   static final int SEAL_BYTES_MAX = 128;
 
   /** Only byte that may follow zstd's magic: checksum, size not stated, no dictionary. */

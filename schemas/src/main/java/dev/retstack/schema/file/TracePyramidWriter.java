@@ -120,7 +120,8 @@ public final class TracePyramidWriter implements Closeable {
             seal.getCrc32c(),
             seal.getIndexCrc32c(),
             pyramid,
-            crc);
+            crc,
+            seal.getCut());
     to.append(new TraceEntry(null, null, null, with, null, null));
   }
 

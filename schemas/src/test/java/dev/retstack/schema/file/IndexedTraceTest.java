@@ -505,7 +505,13 @@ class IndexedTraceTest {
     indexCrc.update(indexBlock);
     TraceSeal seal =
         new TraceSeal(
-            ends.size() - 3L, (long) position, crc.getValue(), indexCrc.getValue() + off, 0L, 0L);
+            ends.size() - 3L,
+            (long) position,
+            crc.getValue(),
+            indexCrc.getValue() + off,
+            0L,
+            0L,
+            false);
     byte[] sealBlock =
         Traces.block(Traces.encoded(new TraceEntry(null, null, null, seal, null, null)));
     byte[] changed = Mutations.splice(trace, position, trace.length - position, indexBlock);

@@ -106,7 +106,7 @@ class TraceFileHostileTest {
     refused(
         container(w -> w.append(new TraceEntry(null, null, null, null, null, null))),
         "0 fields set, expected 1");
-    TraceSeal seal = new TraceSeal(1L, 2L, 3L, 4L, 0L, 0L);
+    TraceSeal seal = new TraceSeal(1L, 2L, 3L, 4L, 0L, 0L, false);
     refused(
         container(w -> w.append(new TraceEntry(Samples.image(), null, null, seal, null, null))),
         "2 fields set, expected 1");

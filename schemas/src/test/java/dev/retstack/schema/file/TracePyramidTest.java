@@ -238,7 +238,8 @@ class TracePyramidTest {
             crc(bare, 0, index),
             crc(bare, index, begin),
             (long) begin + blocks.length,
-            crc(directory, 0, directory.length) + off);
+            crc(directory, 0, directory.length) + off,
+            false);
     out.writeBytes(
         Traces.block(Traces.encoded(new TraceEntry(null, null, null, seal, null, null))));
     Files.write(file, out.toByteArray());

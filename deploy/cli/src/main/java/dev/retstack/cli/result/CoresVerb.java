@@ -1,7 +1,6 @@
 package dev.retstack.cli.result;
 
 import dev.retstack.cli.command.ExitCode;
-import dev.retstack.cli.command.Output;
 import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.service.progress.CoreProgress;
@@ -32,7 +31,7 @@ public final class CoresVerb extends ResultVerb {
             .map(core -> CoreProgress.of(0, core))
             .sorted(Comparator.comparing(CoreProgress::key))
             .toList();
-    Output.write(out(), shape, CoresView.cores(cores));
+    write(state, shape, CoresView.cores(cores));
     return ExitCode.OK;
   }
 

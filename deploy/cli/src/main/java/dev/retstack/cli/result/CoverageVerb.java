@@ -11,6 +11,7 @@ import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.service.export.CoverageLcov;
 import dev.retstack.service.partition.ChunkApplier;
+import dev.retstack.service.table.CutOff;
 import dev.retstack.service.table.Format;
 import dev.retstack.service.view.CoverageView;
 import java.io.IOException;
@@ -88,13 +89,14 @@ public final class CoverageVerb extends Verb {
       coverage.add(info);
       wanted.add(info.id());
     }
-    coverage.add(
+    GraphState state =
         SourceOptions.replay(
             trace,
             new GraphState(GraphLimits.DEFAULT.withTreeCallsPerCore(0)),
             Optional.empty(),
             symbols,
-            terminal()));
+            terminal());
+    coverage.add(state);
     List<ImageCoverage> all = new ArrayList<>(coverage.build());
     all.removeIf(image -> !wanted.isEmpty() && !wanted.contains(image.imageId()));
     if (all.stream().allMatch(image -> image.functions().isEmpty())) {
@@ -107,8 +109,9 @@ public final class CoverageVerb extends Verb {
         out -> {
           switch (shape) {
             case TEXT, JSON, CSV ->
-                CoverageView.of(all, missing).write(Format.valueOf(shape.name()), out);
-            case LCOV -> CoverageLcov.write(all, out);
+                CutOff.ahead(state.isCut(), CoverageView.of(all, missing))
+                    .write(Format.valueOf(shape.name()), out);
+            case LCOV -> CoverageLcov.write(all, state.isCut(), out);
           }
         });
     return ExitCode.OK;

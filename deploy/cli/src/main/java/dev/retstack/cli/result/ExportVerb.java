@@ -137,8 +137,10 @@ public final class ExportVerb extends Verb {
     task.require(!trees.isEmpty(), state);
     switch (target) {
       case FOLDED ->
-          Output.write(out, writer -> shortened = FoldedExport.write(trees, byTask, writer));
-      case PERFETTO -> PerfettoExport.write(trees, ReportBuilder.of(state).anomalies(), out);
+          Output.write(
+              out, writer -> shortened = FoldedExport.write(trees, byTask, state.isCut(), writer));
+      case PERFETTO ->
+          PerfettoExport.write(trees, ReportBuilder.of(state).anomalies(), state.isCut(), out);
     }
   }
 }

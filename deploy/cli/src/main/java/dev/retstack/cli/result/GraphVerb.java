@@ -14,6 +14,7 @@ import dev.retstack.schema.file.TraceIndex;
 import dev.retstack.service.export.GraphView;
 import dev.retstack.service.replay.TraceReplay;
 import dev.retstack.service.replay.TraceTimeline;
+import dev.retstack.service.table.CutOff;
 import dev.retstack.service.table.Format;
 import dev.retstack.service.view.DurationsView;
 import dev.retstack.service.view.OpenCallsView;
@@ -133,14 +134,14 @@ public final class GraphVerb extends ResultVerb {
       return ExitCode.OK;
     }
     if (durations) {
-      Output.write(out(), shape, DurationsView.of(trees, function, Optional.empty()));
+      write(state, shape, DurationsView.of(trees, function, Optional.empty()));
       return ExitCode.OK;
     }
     List<AnomalyRow> anomalies =
         ReportBuilder.of(state).anomalies().stream()
             .filter(a -> window.has(a.core()) && window.has(a.time()))
             .toList();
-    Output.write(out(), shape, GraphView.of(trees, anomalies, maxDepth));
+    Output.write(out(), shape, GraphView.of(trees, anomalies, maxDepth, state.isCut()));
     return ExitCode.OK;
   }
 
@@ -173,7 +174,7 @@ public final class GraphVerb extends ResultVerb {
       }
       window.require(trace.cores().stream().map(TraceIndex.Core::core).toList());
       trace.notices().forEach(terminal()::note);
-      Output.write(out(), shape, TimelineView.of(answers));
+      Output.write(out(), shape, CutOff.ahead(trace.isCut(), TimelineView.of(answers)));
       return true;
     } catch (IOException e) {
       throw SourceOptions.unreadable(from.trace(), e);
@@ -191,7 +192,7 @@ public final class GraphVerb extends ResultVerb {
   private void showOpen(GraphState state, List<CallTree> trees, Format shape) throws IOException {
     List<OpenCallRow> calls = OpenCallRow.of(trees);
     long all = state.cores().stream().mapToLong(c -> c.progress().open()).sum();
-    Output.write(out(), shape, OpenCallsView.of(calls, all, Optional.empty()));
+    write(state, shape, OpenCallsView.of(calls, all, Optional.empty()));
   }
 
   @Override

@@ -89,6 +89,8 @@ public final class HotVerb extends Verb {
               + " work, and the fleet may still run.")
   private boolean fromKafka;
 
+  private boolean cut;
+
   @Mixin private HotTableOptions table;
   @Mixin private FormatOption format;
   @Mixin private KafkaOptions kafka;
@@ -155,7 +157,9 @@ public final class HotVerb extends Verb {
 
   private void count(Path trace, HotCores cores) {
     try {
-      String notice = HotReplay.read(trace, cores, source.symbols().read());
+      HotReplay.Read read = HotReplay.read(trace, cores, source.symbols().read());
+      String notice = read.notice();
+      cut = read.cut();
       if (!notice.isEmpty() && cores.cores().isEmpty()) {
         throw CommandException.badInput(notice + "; record it again");
       }
@@ -202,6 +206,6 @@ public final class HotVerb extends Verb {
 
   private void show(List<HotProfile> all) throws IOException {
     List<HotProfile> profiles = all.stream().map(profile -> profile.top(top)).toList();
-    Output.write(out(), format.format(), HotView.of(profiles, sketch));
+    Output.write(out(), format.format(), HotView.of(profiles, sketch, cut));
   }
 }

@@ -16,6 +16,7 @@ import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.schema.file.CorruptTraceException;
 import dev.retstack.service.replay.TraceToKafka;
+import dev.retstack.service.table.CutOff;
 import dev.retstack.service.table.Document;
 import dev.retstack.service.table.Table;
 import java.io.IOException;
@@ -89,11 +90,16 @@ public final class ReplayVerb extends Verb {
                 .sum(),
             "resultHash",
             report.resultHash());
+    if (state.isCut()) {
+      figures.put("cut", true);
+    }
     List<Map.Entry<String, Object>> rows = List.copyOf(figures.entrySet());
     Output.write(
         out(),
         format.format(),
-        new Document().indented().field("", figures).csv(FIGURES, rows).text(FIGURES, rows));
+        CutOff.ahead(
+            state.isCut(),
+            new Document().indented().field("", figures).csv(FIGURES, rows).text(FIGURES, rows)));
     note("%s in %.1f s".formatted(Count.grouped(report.records(), "record"), seconds));
     return ExitCode.OK;
   }

@@ -1,7 +1,6 @@
 package dev.retstack.cli.result;
 
 import dev.retstack.cli.command.ExitCode;
-import dev.retstack.cli.command.Output;
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.report.Report;
@@ -80,7 +79,7 @@ public final class ReportVerb extends ResultVerb {
   int show(GraphState state, Format shape) throws IOException {
     Report report = shown(new ReportBuilder().add(state).only(task.choice()).build());
     task.require(!report.functions().isEmpty(), state);
-    Output.write(out(), shape, document(report));
+    write(state, shape, document(report));
     return ExitCode.OK;
   }
 

@@ -2,11 +2,14 @@ package dev.retstack.cli.result;
 
 import dev.retstack.cli.command.ExitCode;
 import dev.retstack.cli.command.FormatOption;
+import dev.retstack.cli.command.Output;
 import dev.retstack.cli.command.Verb;
 import dev.retstack.cli.kafka.KafkaOptions;
 import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.service.replay.TraceReplay;
+import dev.retstack.service.table.CutOff;
+import dev.retstack.service.table.Document;
 import dev.retstack.service.table.Format;
 import java.io.IOException;
 import java.util.Locale;
@@ -83,6 +86,11 @@ abstract class ResultVerb extends Verb {
 
   /** Shows the result of a trace; returns one of {@link ExitCode}. */
   abstract int show(GraphState state, Format shape) throws IOException;
+
+  /** Writes what is shown of a state, behind what is to be said of all of it. */
+  final void write(GraphState state, Format shape, Document shown) throws IOException {
+    Output.write(out(), shape, CutOff.ahead(state.isCut(), shown));
+  }
 
   /** Name of the pipeline's answer. */
   abstract String resource();

@@ -104,7 +104,7 @@ public final class SourceOptions {
           window.isPresent()
               ? TraceReplay.read(file, named, window.get(), progress)
               : TraceReplay.read(file, named, progress);
-      if (replayed.truncated() && replayed.state().images().isEmpty()) {
+      if (replayed.isCut() && replayed.state().images().isEmpty()) {
         throw CommandException.badInput(replayed.notice() + "; record it again");
       }
       if (!replayed.notice().isEmpty()) {

@@ -54,10 +54,11 @@ final class CopyOptions {
     }
     copied.notices().forEach(terminal::note);
     pyramid.write(output, terminal);
+    String cut = copied.cut() ? ", less than complete: it is of a trace that was cut off" : "";
     String twice =
         copied.twice() == 0 ? "" : "; " + Count.grouped(copied.twice(), "chunk") + " came again";
     terminal.note(
-        "%s, %s, %s with %s, %,d bytes in %s%s"
+        "%s, %s, %s with %s, %,d bytes in %s%s%s"
             .formatted(
                 Count.grouped(copied.cores(), "core"),
                 Count.grouped(copied.images(), "image"),
@@ -65,6 +66,7 @@ final class CopyOptions {
                 Count.grouped(copied.records(), "record"),
                 Files.size(output),
                 output,
+                cut,
                 twice));
   }
 }

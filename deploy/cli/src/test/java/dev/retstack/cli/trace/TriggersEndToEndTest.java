@@ -173,7 +173,7 @@ class TriggersEndToEndTest {
             assertThat(graph(http, core, "csv").out()).contains(",MARK,");
           }
           ByteArrayOutputStream perfetto = new ByteArrayOutputStream();
-          PerfettoExport.write(trees, view.anomalies(), perfetto);
+          PerfettoExport.write(trees, view.anomalies(), false, perfetto);
           assertThat(perfetto.toString(StandardCharsets.ISO_8859_1))
               .contains("stacktrace", ";run_dispatch");
           assertThat(report(view).stats()).noneMatch(row -> row.stat() == Stat.LOST_RECORDS);

@@ -94,7 +94,7 @@ public record Anomaly(
       case RETURN_ADDRESS_MISMATCH -> variant == Variant.SLOT ? target : expected;
       case TAIL_CALL -> received;
       case UNWOUND, MISSED_EXIT, STACK_SMASHED -> expected;
-      case KEYFRAME_MISMATCH, STACK_SWITCH, OVERRUN, LOST, SEQUENCE_GAP, TRUNCATED -> 0;
+      case KEYFRAME_MISMATCH, STACK_SWITCH, OVERRUN, LOST, SEQUENCE_GAP, TRUNCATED, CUT_TRACE -> 0;
     };
   }
 

@@ -94,7 +94,13 @@ public enum AnomalyKind {
       Severity.WARNING,
       "calls that were open at a loss",
       "records were lost: see LOST and SEQUENCE_GAP",
-      "see there; bounds of the duration are in the tree");
+      "see there; bounds of the duration are in the tree"),
+  CUT_TRACE(
+      Stat.CUT_TRACES,
+      Severity.ERROR,
+      "the trace, or one that it was made of, was cut off; it is of no core",
+      "the recorder was killed, its disk was full, or the file was not copied whole",
+      "record or copy it again; what stands before the cut is right");
 
   private final Stat stat;
   private final Severity severity;

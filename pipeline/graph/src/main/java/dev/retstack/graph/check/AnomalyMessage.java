@@ -6,6 +6,9 @@ import dev.retstack.graph.symbol.FunctionNames;
 
 /** The sentence that explains an anomaly: function, expected, received, and where it returns to. */
 public final class AnomalyMessage {
+  /** What is said first of a trace that was cut off, wherever anything of it is shown. */
+  public static final String CUT = "the trace was cut off: what came behind the cut is missing";
+
   private AnomalyMessage() {}
 
   /** One line, lower case, addresses in hex with symbol+offset where known. */
@@ -104,6 +107,7 @@ public final class AnomalyMessage {
       case TRUNCATED ->
           "%s cut off by a loss: when they ended is unknown"
               .formatted(Count.of(a.count(), "open call"));
+      case CUT_TRACE -> CUT;
     };
   }
 

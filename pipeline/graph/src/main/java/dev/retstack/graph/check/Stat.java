@@ -34,7 +34,7 @@ public enum Stat {
       false,
       "chunks refused: another image or unit than their core, or after its end"),
   CORRUPT_CHUNKS(ERROR, WIRE, false, "chunks refused as corrupt"),
-  CUT_TRACES(WARNING, WIRE, false, "recorded traces that end in the middle"),
+  CUT_TRACES(ERROR, WIRE, false, "recorded traces that were cut off: their end is missing"),
   COUNT_DISAGREES(ERROR, WIRE, true, "chunks that claim fewer records before them than came"),
   CONTEXTS_DISAGREE(
       WARNING, WIRE, false, "records or chunks that contradict which task or interrupt was open"),

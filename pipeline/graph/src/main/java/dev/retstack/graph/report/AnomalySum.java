@@ -4,6 +4,7 @@ import dev.retstack.graph.calls.CoreGraph;
 import dev.retstack.graph.check.Anomaly;
 import dev.retstack.graph.check.AnomalyKind;
 import dev.retstack.graph.check.AnomalyLog;
+import dev.retstack.graph.check.AnomalyMessage;
 import dev.retstack.graph.check.Severity;
 import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.limits.Saturating;
@@ -94,6 +95,37 @@ public record AnomalySum(
     all.sort(GRAVEST_FIRST);
     each.addAll(all);
     return List.copyOf(each);
+  }
+
+  /** The same behind that the trace was cut off, whatever core or task is asked for. */
+  static List<AnomalySum> behindCut(List<AnomalySum> found, Query query) {
+    AnomalyKind cut = AnomalyKind.CUT_TRACE;
+    if (!query.kind().isEmpty() && !query.kind().equals(cut.name())) {
+      return found;
+    }
+    AnomalyRow row =
+        new AnomalyRow(
+            cut,
+            cut.severity(),
+            "",
+            "",
+            0,
+            1,
+            "",
+            "",
+            "",
+            0,
+            "",
+            0,
+            0,
+            0,
+            1,
+            List.of(),
+            AnomalyMessage.CUT);
+    List<AnomalySum> all = new ArrayList<>();
+    all.add(new AnomalySum(row, false, "", 1, 1, 0, 0, 0, 0, 1));
+    all.addAll(found);
+    return List.copyOf(all);
   }
 
   /** Adds up what the logs of cores count. */

@@ -18,6 +18,7 @@ import java.util.List;
  * @param time its clock as last seen
  * @param end RUNNING, or why it ended
  * @param endDetail exit code or fault in words
+ * @param cut whether it had not ended where its trace was cut off
  * @param losses where records are missing, in order; they add up to {@code lost}
  * @param tasks in the order in which they appeared; none where the core has one alone
  * @param interrupts by number
@@ -42,6 +43,7 @@ public record CoreRow(
     long time,
     CoreEnd end,
     String endDetail,
+    boolean cut,
     List<Loss> losses,
     List<TaskRow> tasks,
     List<InterruptRow> interrupts) {
@@ -54,11 +56,12 @@ public record CoreRow(
 
   /** Whether nothing of it is known to be missing. */
   public boolean isWhole() {
-    return losses.isEmpty() && untraced == 0;
+    return losses.isEmpty() && untraced == 0 && !cut;
   }
 
-  static CoreRow of(CoreGraph core) {
+  static CoreRow of(CoreGraph core, boolean cut) {
     CoreReconstructor p = core.progress();
+    boolean isCut = cut && p.end() == CoreEnd.RUNNING;
     return new CoreRow(
         core.key().session(),
         core.key().core(),
@@ -79,13 +82,14 @@ public record CoreRow(
         p.time(),
         p.end(),
         p.endDetail(),
+        isCut,
         core.losses().rows(),
-        TaskRow.of(core),
+        TaskRow.of(core, isCut),
         InterruptRow.of(core));
   }
 
-  /** See {@link Report#completeness(long, long, long)}. */
+  /** See {@link Report#completeness(long, long, long, boolean)}. */
   public double completeness() {
-    return Report.completeness(records, lost, untraced);
+    return Report.completeness(records, lost, untraced, cut);
   }
 }

@@ -1,5 +1,6 @@
 package dev.retstack.graph.report;
 
+import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.input.ClockUnit;
 import dev.retstack.graph.totals.TimeRules;
 import java.util.List;
@@ -38,18 +39,33 @@ public record Report(
     TaskChoice choice,
     List<ContextRow> byTask) {
 
-  /** See {@link #completeness(long, long, long)}. */
+  /** Whether it is of a trace that was cut off. */
+  public boolean isCut() {
+    return isCut(stats);
+  }
+
+  /** Whether these stats are of a trace that was cut off. */
+  public static boolean isCut(List<StatRow> stats) {
+    return stats.stream().anyMatch(row -> row.stat() == Stat.CUT_TRACES);
+  }
+
+  /** See {@link #completeness(long, long, long, boolean)}. */
   public double completeness() {
-    return completeness(records, lost, untraced);
+    return completeness(records, lost, untraced, isCut());
   }
 
   /**
    * Records received, in percent of those that a capture without any loss would have made. A call
    * makes two. It is 100 only where nothing is known to be missing.
+   *
+   * @param cut whether what came behind a cut is missing: nobody knows how much that is
    */
-  public static double completeness(long records, long lost, long untraced) {
+  public static double completeness(long records, long lost, long untraced, boolean cut) {
     double missing = lost + 2.0 * untraced;
-    double percent = 100.0 * records / (records + missing);
-    return missing == 0 ? 100 : Math.min(percent, Math.nextDown(100.0));
+    if (missing == 0 && !cut) {
+      return 100;
+    }
+    double percent = records == 0 ? 0 : 100.0 * records / (records + missing);
+    return Math.min(percent, Math.nextDown(100.0));
   }
 }

@@ -83,7 +83,7 @@ public final class ReportBuilder {
       stats.add(state.stats());
     }
     for (CoreGraph core : cores(known -> known.unit() == unit)) {
-      coreRows.add(CoreRow.of(core));
+      coreRows.add(CoreRow.of(core, isCut()));
       systemCalls.add(core);
       text.core(core);
       text.contexts(coreRows.get(coreRows.size() - 1));
@@ -132,8 +132,14 @@ public final class ReportBuilder {
 
   /** What was found wrong in all cores, all of it, as it was asked for. */
   public List<AnomalySum> anomalies(AnomalySum.Query query) {
-    return AnomalySum.of(
-        cores(core -> query.core().isEmpty() || query.core().equals(core.key().core())), query);
+    List<AnomalySum> found =
+        AnomalySum.of(
+            cores(core -> query.core().isEmpty() || query.core().equals(core.key().core())), query);
+    return isCut() ? AnomalySum.behindCut(found, query) : found;
+  }
+
+  private boolean isCut() {
+    return states.stream().anyMatch(GraphState::isCut);
   }
 
   private TimeRules rules() {

@@ -21,6 +21,7 @@ import java.util.List;
  * @param ran time for which it ran, interrupts left out
  * @param over whether it ended
  * @param records records taken while it ran, those in interrupts on top of it included
+ * @param cut whether it was not over where its trace was cut off
  * @param losses where records of its core are missing that may be of it: not those from before it
  *     began or after it ended
  * @param mayBeUntraced calls of its core known to have made no records; whose they were is not
@@ -42,6 +43,7 @@ public record TaskRow(
     long ran,
     boolean over,
     long records,
+    boolean cut,
     List<Loss> losses,
     long mayBeUntraced) {
 
@@ -60,11 +62,15 @@ public record TaskRow(
 
   /** Received of all records that may be its own, in percent: it is at least as complete. */
   public double completeness() {
-    return Report.completeness(records, mayMiss(), mayBeUntraced);
+    return Report.completeness(records, mayMiss(), mayBeUntraced, cut);
   }
 
-  /** The tasks of a core in the order in which they appeared; none where it has one alone. */
-  static List<TaskRow> of(CoreGraph core) {
+  /**
+   * The tasks of a core in the order in which they appeared; none where it has one alone.
+   *
+   * @param cut whether the core had not ended where its trace was cut off
+   */
+  static List<TaskRow> of(CoreGraph core, boolean cut) {
     List<TaskRow> rows = new ArrayList<>();
     for (TracedTask t : core.progress().tasks()) {
       rows.add(
@@ -84,6 +90,7 @@ public record TaskRow(
               t.ran(core.progress().time()),
               t.isOver(),
               t.records(),
+              cut && !t.isOver(),
               core.losses().rows().stream().filter(t::mayMiss).toList(),
               core.stats().untraced()));
     }

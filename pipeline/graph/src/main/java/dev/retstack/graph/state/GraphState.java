@@ -736,6 +736,11 @@ public final class GraphState {
     return Collections.unmodifiableMap(images);
   }
 
+  /** Whether it is of a trace that was cut off: less than complete, whatever its cores say. */
+  public boolean isCut() {
+    return stats.get(Stat.CUT_TRACES) > 0;
+  }
+
   /** Counts that belong to no core. */
   public StatCounts stats() {
     return stats;

@@ -36,8 +36,8 @@ public record Top(
     stats = List.copyOf(stats);
   }
 
-  /** See {@link Report#completeness(long, long, long)}. */
+  /** See {@link Report#completeness(long, long, long, boolean)}. */
   public double completeness() {
-    return Report.completeness(records, lost, untraced);
+    return Report.completeness(records, lost, untraced, Report.isCut(stats));
   }
 }

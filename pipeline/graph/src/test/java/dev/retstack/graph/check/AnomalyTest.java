@@ -393,7 +393,7 @@ class AnomalyTest {
   @EnumSource(
       value = AnomalyKind.class,
       mode = EnumSource.Mode.EXCLUDE,
-      names = {"FAULTED", "STACK_SWITCH"})
+      names = {"FAULTED", "STACK_SWITCH", "CUT_TRACE"})
   void theCountsOfAllSumsOfAKindAreWhatWasPlanted(AnomalyKind kind) {
     Stream s = kind == AnomalyKind.MISSED_EXIT ? Stream.missingExitsOf(B, C) : new Stream();
     s.enter(0, 0, MAIN, 0x900);
@@ -451,7 +451,8 @@ class AnomalyTest {
             .exit(t + 3, 0, MAIN, 0x900);
         s.enter(t + 4, 0, MAIN, 0x900);
       }
-      case FAULTED, STACK_SWITCH -> throw new IllegalArgumentException("not here: " + kind);
+      case FAULTED, STACK_SWITCH, CUT_TRACE ->
+          throw new IllegalArgumentException("not here: " + kind);
     }
   }
 

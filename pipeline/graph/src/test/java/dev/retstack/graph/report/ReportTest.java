@@ -21,14 +21,14 @@ class ReportTest {
 
   @Test
   void completenessIsBelow100WhateverIsMissing() {
-    assertThat(Report.completeness(0, 0, 0)).isEqualTo(100);
-    assertThat(Report.completeness(98, 2, 0)).isEqualTo(98);
-    assertThat(Report.completeness(98, 0, 1)).isEqualTo(98);
-    assertThat(Report.completeness(0, 0, 1)).isZero();
+    assertThat(Report.completeness(0, 0, 0, false)).isEqualTo(100);
+    assertThat(Report.completeness(98, 2, 0, false)).isEqualTo(98);
+    assertThat(Report.completeness(98, 0, 1, false)).isEqualTo(98);
+    assertThat(Report.completeness(0, 0, 1, false)).isZero();
     long many = Long.MAX_VALUE;
-    assertThat(Report.completeness(many, 1, 0)).isLessThan(100);
-    assertThat(Report.completeness(many, 0, 1)).isLessThan(100);
-    assertThat(Report.completeness(many, many, many)).isEqualTo(25);
+    assertThat(Report.completeness(many, 1, 0, false)).isLessThan(100);
+    assertThat(Report.completeness(many, 0, 1, false)).isLessThan(100);
+    assertThat(Report.completeness(many, many, many, false)).isEqualTo(25);
   }
 
   @Test

@@ -3,6 +3,7 @@ package dev.retstack.service.export;
 import dev.retstack.graph.coverage.FunctionCoverage;
 import dev.retstack.graph.coverage.ImageCoverage;
 import dev.retstack.graph.limits.Saturating;
+import dev.retstack.service.table.CutOff;
 import dev.retstack.service.table.Line;
 import dev.retstack.service.table.Units;
 import java.io.IOException;
@@ -26,8 +27,16 @@ public final class CoverageLcov {
   /** A function in its section. */
   private record Entry(int line, String name, long calls) {}
 
-  /** Writes the sections of each image. */
-  public static void write(List<ImageCoverage> images, Appendable out) throws IOException {
+  /**
+   * Writes the sections of each image.
+   *
+   * @param cut whether their trace was cut off: a comment says so first
+   */
+  public static void write(List<ImageCoverage> images, boolean cut, Appendable out)
+      throws IOException {
+    if (cut) {
+      Line.write(out, CutOff.LINE);
+    }
     for (ImageCoverage image : images) {
       Map<String, List<Entry>> files = new LinkedHashMap<>();
       List<Entry> ranked = new ArrayList<>();

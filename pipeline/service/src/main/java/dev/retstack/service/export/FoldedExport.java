@@ -1,5 +1,6 @@
 package dev.retstack.service.export;
 
+import dev.retstack.graph.check.AnomalyMessage;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
@@ -41,21 +42,20 @@ public final class FoldedExport {
 
   private FoldedExport() {}
 
-  /** Writes all stacks that have time of their own, sorted. */
-  public static long write(List<CallTree> trees, Appendable out) throws IOException {
-    return write(trees, false, out);
-  }
-
   /**
    * Writes all stacks that have time of their own, sorted; those of more than twice {@link #ENDS}
    * frames come last, without their middle.
    *
    * @param byTask whether the name of the task is the outermost frame; interrupts stand in one
    *     frame of that name beside the tasks then, and not in what they interrupted
+   * @param cut whether their trace was cut off: the first line says so, and has no time
    * @return stacks that were shortened
    */
-  public static long write(List<CallTree> trees, boolean byTask, Appendable out)
+  public static long write(List<CallTree> trees, boolean byTask, boolean cut, Appendable out)
       throws IOException {
+    if (cut) {
+      Line.write(out, "[%s] 0".formatted(AnomalyMessage.CUT));
+    }
     Stack root = new Stack("");
     for (CallTree tree : trees) {
       Stack own = (byTask ? root.below(tree.taskName()) : root).below(tree.image());

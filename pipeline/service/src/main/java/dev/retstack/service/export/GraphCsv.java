@@ -1,5 +1,6 @@
 package dev.retstack.service.export;
 
+import dev.retstack.graph.check.AnomalyMessage;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
@@ -25,8 +26,10 @@ public final class GraphCsv {
    * Writes a head line and one line per call.
    *
    * @param maxDepth deepest nesting written
+   * @param cut whether their trace was cut off: a last line of kind CUT says so
    */
-  public static void write(List<CallTree> trees, int maxDepth, Appendable out) throws IOException {
+  public static void write(List<CallTree> trees, int maxDepth, boolean cut, Appendable out)
+      throws IOException {
     Csv csv = new Csv(out);
     csv.line(
         "core",
@@ -49,6 +52,9 @@ public final class GraphCsv {
         csv.line(
             tree.core(), "", 0, "", "", "", "", "NOT_KEPT", tree.notKept(), "", "", "", "", "");
       }
+    }
+    if (cut) {
+      csv.line("", "", 0, "", "", "", "", "CUT", AnomalyMessage.CUT, "", "", "", "", "");
     }
   }
 

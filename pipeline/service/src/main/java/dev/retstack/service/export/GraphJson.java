@@ -18,8 +18,9 @@ import java.util.List;
  * Call trees as JSON, a contract kept stable: one object {@code {core, session, task, instance,
  * taskName, image, isa, unit, notKept, calls}} per core and task, with nested calls {@code
  * {function, enter, exit, children}}. The last object of a core says how many later calls its trees
- * have no room for ({@code notKept}). The exit is null if the end of the call is unknown. {@code
- * arguments} and {@code returns}, if any, are raw, in hex.
+ * have no room for ({@code notKept}). Those of a trace that was cut off have {@code cut}. The exit
+ * is null if the end of the call is unknown. {@code arguments} and {@code returns}, if any, are
+ * raw, in hex.
  *
  * <p>A row that is not a call with a frame has a {@code kind}: FUNCTION (with {@code caller}),
  * SYSTEM_CALL, MARK (with {@code command} and {@code stack}), or LOSS (with the fields of {@code
@@ -34,20 +35,30 @@ public final class GraphJson {
    * Writes all trees as one array.
    *
    * @param maxDepth deepest nesting written
+   * @param cut whether their trace was cut off: each object says so
    */
-  public static void write(List<CallTree> trees, int maxDepth, Writer out) throws IOException {
+  public static void write(List<CallTree> trees, int maxDepth, boolean cut, Writer out)
+      throws IOException {
     Json.write(
         json -> {
           json.writeStartArray();
           for (CallTree tree : trees) {
-            tree(tree, maxDepth, json);
+            tree(tree, maxDepth, cut, json);
+          }
+          if (cut && trees.isEmpty()) {
+            json.writeStartObject();
+            json.writeBooleanField("cut", true);
+            json.writeArrayFieldStart("calls");
+            json.writeEndArray();
+            json.writeEndObject();
           }
           json.writeEndArray();
         },
         out);
   }
 
-  private static void tree(CallTree tree, int maxDepth, JsonGenerator json) throws IOException {
+  private static void tree(CallTree tree, int maxDepth, boolean cut, JsonGenerator json)
+      throws IOException {
     json.writeStartObject();
     json.writeStringField("core", tree.core());
     json.writeStringField("session", tree.session());
@@ -58,6 +69,9 @@ public final class GraphJson {
     json.writeStringField("isa", tree.isa());
     json.writeStringField("unit", tree.unit().name());
     json.writeNumberField("notKept", tree.notKept());
+    if (cut) {
+      json.writeBooleanField("cut", true);
+    }
     json.writeArrayFieldStart("calls");
     TreeWalk.walk(tree, List.of(), maxDepth, new Nested(json));
     json.writeEndArray();

@@ -2,6 +2,8 @@ package dev.retstack.service.export;
 
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.CallTree;
+import dev.retstack.service.table.CutOff;
+import dev.retstack.service.table.Line;
 import dev.retstack.service.table.Rendering;
 import java.util.List;
 
@@ -16,13 +18,20 @@ public final class GraphView {
    *
    * @param anomalies that text shows where they happened
    * @param maxDepth deepest nesting written
+   * @param cut whether they are of a trace that was cut off
    */
-  public static Rendering of(List<CallTree> trees, List<AnomalyRow> anomalies, int maxDepth) {
+  public static Rendering of(
+      List<CallTree> trees, List<AnomalyRow> anomalies, int maxDepth, boolean cut) {
     return (form, out) -> {
       switch (form) {
-        case TEXT -> GraphText.write(trees, anomalies, maxDepth, out);
-        case JSON -> GraphJson.write(trees, maxDepth, out);
-        case CSV -> GraphCsv.write(trees, maxDepth, out);
+        case TEXT -> {
+          if (cut) {
+            Line.write(out, CutOff.LINE);
+          }
+          GraphText.write(trees, anomalies, maxDepth, out);
+        }
+        case JSON -> GraphJson.write(trees, maxDepth, cut, out);
+        case CSV -> GraphCsv.write(trees, maxDepth, cut, out);
       }
     };
   }

@@ -1,6 +1,7 @@
 package dev.retstack.service.export;
 
 import com.google.protobuf.CodedOutputStream;
+import dev.retstack.graph.check.AnomalyMessage;
 import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.CallNode;
@@ -38,8 +39,13 @@ public final class PerfettoExport {
 
   private PerfettoExport() {}
 
-  /** Writes the whole trace. */
-  public static void write(List<CallTree> trees, List<AnomalyRow> anomalies, OutputStream out)
+  /**
+   * Writes the whole trace.
+   *
+   * @param cut whether it was cut off: the names of its cores say so
+   */
+  public static void write(
+      List<CallTree> trees, List<AnomalyRow> anomalies, boolean cut, OutputStream out)
       throws IOException {
     Map<CoreKey, Integer> pids = new HashMap<>();
     int number = 0;
@@ -53,7 +59,7 @@ public final class PerfettoExport {
       // uuids: of cores 3 n, of tasks 3 n + 1, of interrupts 3 n + 2
       long process = 3L * pid;
       if (first) {
-        sequence.track(track -> process(track, process, pid, tree));
+        sequence.track(track -> process(track, process, pid, tree, cut));
       }
       long thread = 3L * number + 1;
       sequence.track(track -> thread(track, process, thread, pid, tid, tree));
@@ -62,9 +68,11 @@ public final class PerfettoExport {
     }
   }
 
-  private static void process(CodedOutputStream track, long uuid, int pid, CallTree tree)
-      throws IOException {
-    String name = "core " + tree.core() + " (" + tree.isa() + ") " + tree.image();
+  private static void process(
+      CodedOutputStream track, long uuid, int pid, CallTree tree, boolean cut) throws IOException {
+    String name =
+        "core %s (%s) %s%s"
+            .formatted(tree.core(), tree.isa(), tree.image(), cut ? "; " + AnomalyMessage.CUT : "");
     track.writeUInt64(PerfettoFields.TRACK_UUID, uuid);
     PerfettoSequence.message(
         track,

@@ -3,7 +3,6 @@ package dev.retstack.service.progress;
 import dev.retstack.graph.calls.CoreSummary;
 import dev.retstack.graph.input.CoreEnd;
 import dev.retstack.graph.input.CoreKey;
-import dev.retstack.graph.report.Report;
 import dev.retstack.schema.record.EndDetail;
 import dev.retstack.service.nodes.Deaths;
 import java.util.OptionalInt;
@@ -102,11 +101,6 @@ public record CoreProgress(
         : new CoreProgress(
             key, partition, isa, image, imageName, chunks, keyframes, records, lost, untraced,
             anomalies, open, time, end, endDetail, since);
-  }
-
-  /** See {@link Report#completeness(long, long, long)}. */
-  public double completeness() {
-    return Report.completeness(records, lost, untraced);
   }
 
   /** Whether it has not ended and will not, unless its fleet comes back. */

@@ -19,7 +19,8 @@ import dev.retstack.service.http.BadRequestException;
 import dev.retstack.service.http.Page;
 import dev.retstack.service.nodes.NodeFeed;
 import dev.retstack.service.progress.CoreProgress;
-import dev.retstack.service.replay.TraceTimeline;
+import dev.retstack.service.table.CutOff;
+import dev.retstack.service.table.Document;
 import dev.retstack.service.table.Format;
 import dev.retstack.service.table.Rendering;
 import dev.retstack.service.view.AnomaliesView;
@@ -76,7 +77,7 @@ final class Answers {
     List<CallTree> trees = within(page.rows(), parameters);
     List<AnomalyRow> anomalies =
         view.anomalies().stream().filter(row -> row.time() >= from && row.time() <= to).toList();
-    return answer(GraphView.of(trees, anomalies, depth), page, parameters);
+    return answer(GraphView.of(trees, anomalies, depth, view.coverage().cut()), page, parameters);
   }
 
   static Answer stacks(View view, Map<String, String> parameters) {
@@ -135,7 +136,8 @@ final class Answers {
   }
 
   static Answer sessions(Job.Cores cores, Map<String, String> parameters) {
-    Page<CoresView.Sum> page = Page.of(CoresView.bySession(cores.cores()), "sessions", parameters);
+    Page<CoresView.Sum> page =
+        Page.of(CoresView.bySession(cores.cores(), cores.coverage()), "sessions", parameters);
     return answer(CoresView.sessions(page.rows(), cores.coverage()), page, parameters);
   }
 
@@ -236,8 +238,9 @@ final class Answers {
                         "unknown unit " + name, "use instructions or nanoseconds")));
   }
 
-  static Answer timeline(List<TraceTimeline.Answer> cores, Map<String, String> parameters) {
-    return answer(TimelineView.of(cores, byColumns(parameters)), parameters);
+  static Answer timeline(Windows.Drawn drawn, Map<String, String> parameters) {
+    Document shown = TimelineView.of(drawn.cores(), byColumns(parameters));
+    return answer(CutOff.ahead(drawn.coverage().cut(), shown), parameters);
   }
 
   private static boolean byColumns(Map<String, String> parameters) {

@@ -112,7 +112,7 @@ public final class Questions {
                       .thenApply(
                           drawn ->
                               covered(
-                                  text(format, Answers.timeline(drawn.cores(), parameters)),
+                                  text(format, Answers.timeline(drawn, parameters)),
                                   drawn.coverage(),
                                   drawn.cost())));
         });

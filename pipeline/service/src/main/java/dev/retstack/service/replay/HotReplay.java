@@ -21,16 +21,24 @@ public final class HotReplay {
   private HotReplay() {}
 
   /**
+   * What a file was like.
+   *
+   * @param cut whether it was cut off
+   * @param notice one sentence: where it was cut off, or that its index is wrong; empty = it is
+   *     whole
+   */
+  public record Read(boolean cut, String notice) {}
+
+  /**
    * Reads a whole trace.
    *
    * @param cores filled
    * @param names for images that were announced without
-   * @return one sentence: where the file was cut off, or that its index is wrong; empty = it is
-   *     whole
+   * @return whether it was cut off
    * @throws dev.retstack.schema.file.CorruptTraceException when the file is not a trace, or changed
    * @throws InvalidTraceException when its entries do not fit together
    */
-  public static String read(Path file, HotCores cores, LateSymbols names) throws IOException {
+  public static Read read(Path file, HotCores cores, LateSymbols names) throws IOException {
     Map<String, ImageInfo> images = new HashMap<>();
     OtherImages others = new OtherImages(images::get);
     RecordBatch batch = new RecordBatch(0);
@@ -43,7 +51,7 @@ public final class HotReplay {
           batch = apply(file, entry.getChunk(), images, batch, cores);
         }
       }
-      return reader.notice();
+      return new Read(reader.isCut(), reader.notice());
     }
   }
 

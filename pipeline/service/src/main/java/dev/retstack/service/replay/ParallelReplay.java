@@ -2,7 +2,6 @@ package dev.retstack.service.replay;
 
 import dev.retstack.graph.calls.BrokenCoreException;
 import dev.retstack.graph.calls.CoreSegment;
-import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.input.ChunkMeta;
 import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.input.ImageInfo;
@@ -203,10 +202,7 @@ final class ParallelReplay {
     if (alone || !joined(state, parts)) {
       return Optional.empty();
     }
-    if (reader.truncated()) {
-      state.count(Stat.CUT_TRACES, 1);
-    }
-    return Optional.of(new TraceReplay.Replayed(state, reader.truncated(), reader.notice()));
+    return Optional.of(TraceReplay.Replayed.of(state, reader.isCut(), reader.notice()));
   }
 
   /** Whether what lanes hold is in a state now, as if it had taken all of it itself. */

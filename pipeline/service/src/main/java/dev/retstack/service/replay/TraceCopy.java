@@ -41,10 +41,17 @@ public final class TraceCopy implements Closeable {
    *
    * @param cores cores with chunks
    * @param twice chunks that were left out, since the same one was there already
+   * @param cut whether one of the files was cut off: then so is what was written
    * @param notices what was wrong with the files, one sentence each
    */
   public record Copied(
-      long cores, long images, long chunks, long records, long twice, List<String> notices) {
+      long cores,
+      long images,
+      long chunks,
+      long records,
+      long twice,
+      boolean cut,
+      List<String> notices) {
     public Copied {
       notices = List.copyOf(notices);
     }
@@ -198,13 +205,17 @@ public final class TraceCopy implements Closeable {
   }
 
   private Copied finish() throws IOException {
+    boolean cut = traces.stream().anyMatch(IndexedTrace::isCut);
+    if (cut) {
+      writer.setCut();
+    }
     writer.close();
     if (!part.equals(to)) {
       Files.move(part, to, StandardCopyOption.REPLACE_EXISTING);
     }
     List<String> notices =
         traces.stream().map(IndexedTrace::notice).filter(notice -> !notice.isEmpty()).toList();
-    return new Copied(cores, images.size(), chunks, records, twice, notices);
+    return new Copied(cores, images.size(), chunks, records, twice, cut, notices);
   }
 
   private void closeTraces() throws IOException {

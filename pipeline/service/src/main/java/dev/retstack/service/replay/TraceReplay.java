@@ -56,11 +56,23 @@ public final class TraceReplay {
    * What a file gave.
    *
    * @param state ready for reports
-   * @param truncated whether the file was cut off
    * @param notice one sentence: where it was cut off, or that its index is wrong; empty = all is
    *     well
    */
-  public record Replayed(GraphState state, boolean truncated, String notice) {}
+  public record Replayed(GraphState state, String notice) {
+    /** Of a file that was cut off, the state says so to all that show anything of it. */
+    static Replayed of(GraphState state, boolean cut, String notice) {
+      if (cut) {
+        state.count(Stat.CUT_TRACES, 1);
+      }
+      return new Replayed(state, notice);
+    }
+
+    /** Whether the file, or one that it was made of, was cut off. */
+    public boolean isCut() {
+      return state.isCut();
+    }
+  }
 
   /**
    * Reads a whole trace under the default limits.
@@ -157,7 +169,7 @@ public final class TraceReplay {
     }
     if (Files.isRegularFile(file)) {
       try (IndexedTrace trace = IndexedTrace.open(file)) {
-        if (trace.notice().isEmpty() && !trace.index().hasOthers()) {
+        if (trace.isIndexed() && !trace.index().hasOthers()) {
           return read(file, trace, state.anywhere(), window, progress);
         }
       } catch (BrokenCoreException e) {
@@ -195,7 +207,8 @@ public final class TraceReplay {
     String notice =
         "%,d chunks behind the window were not read: calls that are shown as open may have ended there"
             .formatted(behind);
-    return new Replayed(state, false, behind == 0 ? "" : notice);
+    String both = trace.notice().isEmpty() ? notice : trace.notice() + "; " + notice;
+    return Replayed.of(state, trace.isCut(), behind == 0 ? trace.notice() : both);
   }
 
   private static Replayed count(Path file, GraphState state, Window window, Progress progress)
@@ -210,17 +223,17 @@ public final class TraceReplay {
       Told told = new Told(progress);
       Collection<TraceIndex.Core> cores = cores(trace, window);
       int threads = Math.min(cores.size(), Runtime.getRuntime().availableProcessors());
-      if (threads > 1 && trace.notice().isEmpty()) {
+      if (threads > 1 && trace.isIndexed()) {
         List<GraphState> lanes = countInThreads(file, state, cores, window, threads, told);
         if (ParallelReplay.joined(state, lanes)) {
-          return new Replayed(state, false, trace.notice());
+          return Replayed.of(state, trace.isCut(), trace.notice());
         }
       }
       for (TraceIndex.Core core : cores) {
         count(file, trace, core, state, state, window, told);
       }
       state.settle();
-      return new Replayed(state, false, trace.notice());
+      return Replayed.of(state, trace.isCut(), trace.notice());
     } catch (BrokenCoreException e) {
       throw new InvalidTraceException(
           "%s: %s; give a window without it, or read all of the trace"
@@ -392,10 +405,7 @@ public final class TraceReplay {
         }
       }
       applier.state().settle();
-      if (reader.truncated()) {
-        applier.state().count(Stat.CUT_TRACES, 1);
-      }
-      return new Replayed(applier.state(), reader.truncated(), reader.notice());
+      return Replayed.of(applier.state(), reader.isCut(), reader.notice());
     }
   }
 

@@ -165,6 +165,11 @@ public final class TraceTimeline implements Closeable {
     return !cores.isEmpty();
   }
 
+  /** Whether the trace was cut off. */
+  public boolean isCut() {
+    return trace.isCut();
+  }
+
   /** Sentences for the user. */
   public List<String> notices() {
     Set<String> all = new LinkedHashSet<>(List.of(notices.toArray(String[]::new)));

@@ -56,6 +56,13 @@ public final class Document implements Rendering {
     return this;
   }
 
+  /** What is said before all else: text has it as first line, JSON as a field, where it has any. */
+  public Document ahead(String text, String name, Object value) {
+    items.addFirst(new TextLine(text));
+    boolean isObject = fields().stream().noneMatch(field -> field.name().isEmpty());
+    return isObject ? field(name, value) : this;
+  }
+
   /** Text: an empty line. */
   public Document gap() {
     return line("");

@@ -1,5 +1,6 @@
 package dev.retstack.service.view;
 
+import dev.retstack.service.table.CutOff;
 import dev.retstack.service.table.Document;
 import dev.retstack.service.table.Table;
 import java.util.List;
@@ -51,11 +52,13 @@ public final class AboutView {
   /**
    * A trace.
    *
+   * @param cut whether it was cut off
    * @param notices sentences for the user
    */
   public static Document trace(
-      String file, Reading reading, List<TracedCore> cores, List<String> notices) {
-    return about("trace", file, reading, cores, notices).field("control", false);
+      String file, Reading reading, List<TracedCore> cores, boolean cut, List<String> notices) {
+    Document about = about("trace", file, reading, cores, notices).field("control", false);
+    return CutOff.ahead(cut, about);
   }
 
   private static Document about(

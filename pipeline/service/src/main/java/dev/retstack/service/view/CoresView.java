@@ -60,12 +60,11 @@ public final class CoresView {
               "SESSION",
               "HOW IT ENDED=endDetail");
 
-  private static final Table<CoreProgress> COMPLETE =
+  private static final Table<CoreProgress> COUNTED =
       NAMED
           .number("records", CoreProgress::records)
           .number("lost", CoreProgress::lost)
-          .number("untraced", CoreProgress::untraced)
-          .number("completeness", CoreProgress::completeness);
+          .number("untraced", CoreProgress::untraced);
 
   private static final Table<RefusedCores.Row> REFUSED =
       new Table<RefusedCores.Row>()
@@ -86,6 +85,7 @@ public final class CoresView {
    * @param records their records
    * @param lost records known to be missing
    * @param untraced calls known to have made no records
+   * @param cut whether one had not ended where its trace was cut off
    */
   public record Sum(
       String name,
@@ -95,8 +95,9 @@ public final class CoresView {
       long chunks,
       long records,
       long lost,
-      long untraced) {
-    private static Sum of(String name, Collection<CoreProgress> cores) {
+      long untraced,
+      boolean cut) {
+    private static Sum of(String name, Collection<CoreProgress> cores, boolean cut) {
       return new Sum(
           name,
           cores.size(),
@@ -105,13 +106,21 @@ public final class CoresView {
           cores.stream().mapToLong(CoreProgress::chunks).sum(),
           cores.stream().mapToLong(CoreProgress::records).sum(),
           cores.stream().mapToLong(CoreProgress::lost).sum(),
-          cores.stream().mapToLong(CoreProgress::untraced).reduce(0, Saturating::sum));
+          cores.stream().mapToLong(CoreProgress::untraced).reduce(0, Saturating::sum),
+          cut && cores.stream().anyMatch(core -> !core.ended()));
     }
 
     double completeness() {
-      return Report.completeness(records, lost, untraced);
+      return Report.completeness(records, lost, untraced, cut);
     }
   }
+
+  private record OfCore(CoreProgress core, Sum sum) {}
+
+  private static final Table<OfCore> COMPLETE =
+      new Table<OfCore>()
+          .and(COUNTED, OfCore::core)
+          .number("completeness", row -> row.sum().completeness());
 
   private CoresView() {}
 
@@ -164,20 +173,26 @@ public final class CoresView {
       Coverage coverage) {
     Document document = new Document();
     coverage.addTo(document);
-    Sum sum = Sum.of("", all);
+    Sum sum = Sum.of("", all, coverage.cut());
     document
         .field("records", sum.records())
         .field("lost", sum.lost())
         .field("untraced", sum.untraced())
-        .field("completeness", sum.completeness());
+        .field(
+            "completeness",
+            Report.completeness(sum.records(), sum.lost(), sum.untraced(), coverage.cut()));
     ForgottenView.addTo(document, forgotten);
-    List<Sum> byCore = byCore(shown);
+    List<Sum> byCore = byCore(shown, coverage);
+    List<OfCore> rows = new ArrayList<>();
+    for (int i = 0; i < shown.size(); i++) {
+      rows.add(new OfCore(shown.get(i), byCore.get(i)));
+    }
     return document
         .rows("refused", REFUSED, refused)
-        .rows("byPartition", sums("partition"), byPartition(all))
-        .rows("cores", COMPLETE, shown)
+        .rows("byPartition", sums("partition"), byPartition(all, coverage))
+        .rows("cores", COMPLETE, rows)
         .csv(sums("core"), byCore)
-        .text(sums("partition"), byPartition(all))
+        .text(sums("partition"), byPartition(all, coverage))
         .gap()
         .text(sums("core"), byCore)
         .textIfAny(REFUSED, refused);
@@ -213,13 +228,13 @@ public final class CoresView {
   }
 
   /** One row of each session. */
-  public static List<Sum> bySession(List<CoreProgress> cores) {
-    return by(cores, core -> core.key().session());
+  public static List<Sum> bySession(List<CoreProgress> cores, Coverage coverage) {
+    return by(cores, coverage, core -> core.key().session());
   }
 
   /** One row of each partition that has cores. */
-  private static List<Sum> byPartition(List<CoreProgress> cores) {
-    return by(cores, core -> "%05d".formatted(core.partition())).stream()
+  private static List<Sum> byPartition(List<CoreProgress> cores, Coverage coverage) {
+    return by(cores, coverage, core -> "%05d".formatted(core.partition())).stream()
         .map(
             sum ->
                 new Sum(
@@ -230,23 +245,28 @@ public final class CoresView {
                     sum.chunks(),
                     sum.records(),
                     sum.lost(),
-                    sum.untraced()))
+                    sum.untraced(),
+                    sum.cut()))
         .toList();
   }
 
-  private static List<Sum> by(List<CoreProgress> cores, Function<CoreProgress, String> name) {
+  private static List<Sum> by(
+      List<CoreProgress> cores, Coverage coverage, Function<CoreProgress, String> name) {
     Map<String, List<CoreProgress>> groups = new TreeMap<>();
     cores.forEach(
         core -> groups.computeIfAbsent(name.apply(core), _ -> new ArrayList<>()).add(core));
     List<Sum> sums = new ArrayList<>();
-    groups.forEach((key, group) -> sums.add(Sum.of(key, group)));
+    groups.forEach((key, group) -> sums.add(Sum.of(key, group, coverage.cut())));
     return sums;
   }
 
   /** One row of each core. */
-  private static List<Sum> byCore(List<CoreProgress> cores) {
+  private static List<Sum> byCore(List<CoreProgress> cores, Coverage coverage) {
     return cores.stream()
-        .map(core -> Sum.of(core.key().core() + " " + core.key().session(), List.of(core)))
+        .map(
+            core ->
+                Sum.of(
+                    core.key().core() + " " + core.key().session(), List.of(core), coverage.cut()))
         .toList();
   }
 }

@@ -1,5 +1,6 @@
 package dev.retstack.service.view;
 
+import dev.retstack.service.table.CutOff;
 import dev.retstack.service.table.Document;
 import java.util.List;
 
@@ -10,8 +11,9 @@ import java.util.List;
  * @param owned partitions in the answer, in order
  * @param of partitions of the topic
  * @param parts all partitions, in order; empty where a member speaks of its own only
+ * @param cut whether it is a trace that was cut off
  */
-public record Coverage(List<Integer> owned, int of, List<PartRow> parts) {
+public record Coverage(List<Integer> owned, int of, List<PartRow> parts, boolean cut) {
   public Coverage {
     owned = List.copyOf(owned);
     parts = List.copyOf(parts);
@@ -19,7 +21,12 @@ public record Coverage(List<Integer> owned, int of, List<PartRow> parts) {
 
   /** One member's own partitions. */
   public Coverage(List<Integer> owned, int of) {
-    this(owned, of, List.of());
+    this(owned, of, List.of(), false);
+  }
+
+  /** A trace, which has no partitions. */
+  public static Coverage ofTrace(boolean cut) {
+    return new Coverage(List.of(), 0, List.of(), cut);
   }
 
   /** The whole job. */
@@ -27,7 +34,8 @@ public record Coverage(List<Integer> owned, int of, List<PartRow> parts) {
     return new Coverage(
         parts.stream().filter(part -> !part.isMissing()).map(PartRow::partition).toList(),
         parts.size(),
-        parts);
+        parts,
+        false);
   }
 
   /** Whether every partition is in the answer. */
@@ -42,6 +50,7 @@ public record Coverage(List<Integer> owned, int of, List<PartRow> parts) {
 
   /** Says it in a document: its fields, and as text a line for each part that is missing. */
   void addTo(Document document) {
+    var _ = CutOff.ahead(cut, document);
     addFields(document);
     for (PartRow part : missing()) {
       document.line("partition %d is missing: %s".formatted(part.partition(), part.missing()));

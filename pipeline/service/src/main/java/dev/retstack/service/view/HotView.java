@@ -3,6 +3,7 @@ package dev.retstack.service.view;
 import dev.retstack.graph.check.Count;
 import dev.retstack.graph.hot.HotProfile;
 import dev.retstack.graph.hot.HotRow;
+import dev.retstack.service.table.CutOff;
 import dev.retstack.service.table.Document;
 import dev.retstack.service.table.Table;
 import dev.retstack.service.table.Table.Hex;
@@ -61,11 +62,12 @@ public final class HotView {
    * A table of each profile.
    *
    * @param bounds whether hits are estimates between bounds
+   * @param cut whether their trace was cut off: each profile of JSON says so
    */
-  public static Document of(List<HotProfile> profiles, boolean bounds) {
+  public static Document of(List<HotProfile> profiles, boolean bounds, boolean cut) {
     Document document =
         new Document()
-            .rows("", PROFILES, profiles)
+            .rows("", cut ? PROFILES.onlyJson("cut", _ -> true) : PROFILES, profiles)
             .csv(
                 ALL,
                 profiles.stream()
@@ -80,7 +82,7 @@ public final class HotView {
       head(profile, bounds, document);
       document.text(bounds ? BOUNDED : PLAIN, profile.rows());
     }
-    return document;
+    return CutOff.ahead(cut, document);
   }
 
   private static void head(HotProfile profile, boolean bounds, Document out) {

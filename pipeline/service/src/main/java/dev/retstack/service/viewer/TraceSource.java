@@ -82,7 +82,6 @@ public final class TraceSource implements QuerySource, Closeable {
   private static final int FIRST_WIDTH = 640;
   private static final int FIRST_LINES = 20;
 
-  private static final Coverage COVERAGE = new Coverage(List.of(), 0);
   private static final TraceReplay.Progress UNSEEN = (_, _) -> {};
 
   private final Path file;
@@ -97,6 +96,7 @@ public final class TraceSource implements QuerySource, Closeable {
   private final ReadWriteLock pyramids = new ReentrantReadWriteLock(); // which timeline it is
   private final long chunks;
   private final StackReadings stacks;
+  private final Coverage coverage;
   private TraceTimeline timeline;
   private Path copy;
   private volatile AboutView.Reading reading;
@@ -106,6 +106,7 @@ public final class TraceSource implements QuerySource, Closeable {
     this.file = file;
     this.symbols = symbols;
     timeline = TraceTimeline.open(file, symbols);
+    coverage = Coverage.ofTrace(timeline.isCut());
     long all = 0;
     for (TraceIndex.Core core : timeline.cores()) {
       long records = 0;
@@ -256,7 +257,7 @@ public final class TraceSource implements QuerySource, Closeable {
   @Override
   public Document about() {
     synchronized (notices) {
-      return AboutView.trace(file.toString(), reading, cores, List.copyOf(notices));
+      return AboutView.trace(file.toString(), reading, cores, coverage.cut(), List.copyOf(notices));
     }
   }
 
@@ -267,7 +268,7 @@ public final class TraceSource implements QuerySource, Closeable {
 
   @Override
   public CompletionStage<View> view(HeapRoom.Share share) {
-    return all().thenApplyAsync(state -> new View(state, COVERAGE), threads);
+    return all().thenApplyAsync(state -> new View(state, coverage), threads);
   }
 
   @Override
@@ -282,7 +283,7 @@ public final class TraceSource implements QuerySource, Closeable {
                         .toList(),
                     ForgottenSessions.NONE,
                     List.of(),
-                    COVERAGE));
+                    coverage));
   }
 
   @Override
@@ -295,7 +296,7 @@ public final class TraceSource implements QuerySource, Closeable {
                 StateTotals.of(state).writeTo(new DataOutputStream(bytes));
                 TopBuilder totals = new TopBuilder();
                 totals.read(new DataInputStream(new ByteArrayInputStream(bytes.toByteArray())), 0);
-                return new Job.Totals(totals, core -> core.end().name(), COVERAGE);
+                return new Job.Totals(totals, core -> core.end().name(), coverage);
               } catch (IOException e) {
                 throw new UncheckedIOException(e);
               }
@@ -342,7 +343,7 @@ public final class TraceSource implements QuerySource, Closeable {
           TraceReplay.read(file, state, question.window(counts), UNSEEN);
           state.settle();
           return new Windows.Seen(
-              new View(state, COVERAGE), cost(state.summaries().size(), records, start));
+              new View(state, coverage), cost(state.summaries().size(), records, start));
         });
   }
 
@@ -356,7 +357,7 @@ public final class TraceSource implements QuerySource, Closeable {
     StackReadings.Asked asked =
         stacks.ask(question, progress -> checked(() -> readStacks(question, meant, progress)));
     return awaited(asked.state(), asked::reading)
-        .thenApply(state -> new Windows.Seen(new View(state, COVERAGE), cost(meant, 0, start)));
+        .thenApply(state -> new Windows.Seen(new View(state, coverage), cost(meant, 0, start)));
   }
 
   private GraphState readStacks(WindowQuestion question, int meant, TraceReplay.Progress progress)
@@ -387,7 +388,7 @@ public final class TraceSource implements QuerySource, Closeable {
                   "retstack cut has no such limit");
             }
             return new Windows.Traced(
-                Files.readAllBytes(cut), COVERAGE, cost((int) copied.cores(), records, start));
+                Files.readAllBytes(cut), coverage, cost((int) copied.cores(), records, start));
           } finally {
             Files.delete(cut);
           }
@@ -450,7 +451,7 @@ public final class TraceSource implements QuerySource, Closeable {
         () -> {
           long start = System.nanoTime();
           List<TraceTimeline.Answer> drawn = draw(meant(question), question, drawing);
-          return new Windows.Drawn(drawn, COVERAGE, cost(drawn.size(), 0, start));
+          return new Windows.Drawn(drawn, coverage, cost(drawn.size(), 0, start));
         });
   }
 

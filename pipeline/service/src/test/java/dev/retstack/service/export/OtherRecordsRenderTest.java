@@ -107,7 +107,7 @@ class OtherRecordsRenderTest {
   @Test
   void jsonHasTheRawValues() throws Exception {
     StringWriter out = new StringWriter();
-    GraphJson.write(ReportBuilder.of(state()).trees(), Integer.MAX_VALUE, out);
+    GraphJson.write(ReportBuilder.of(state()).trees(), Integer.MAX_VALUE, false, out);
     JsonNode calls = new ObjectMapper().readTree(out.toString()).get(0).get("calls");
     assertThat(calls.get(0).get("kind").asText()).isEqualTo("FUNCTION");
     assertThat(calls.get(0).get("caller").asText()).isEqualTo("0x9000");
@@ -127,7 +127,7 @@ class OtherRecordsRenderTest {
   @Test
   void foldedStacksAddUpToTheTimeOfTheOutermostCalls() throws Exception {
     StringWriter out = new StringWriter();
-    FoldedExport.write(ReportBuilder.of(state()).trees(), out);
+    FoldedExport.write(ReportBuilder.of(state()).trees(), false, false, out);
     assertThat(out.toString().lines())
         .containsExactly(
             "fw.elf;main 4",
@@ -139,13 +139,13 @@ class OtherRecordsRenderTest {
   @Test
   void csvAndPerfettoNameThem() throws Exception {
     StringWriter csv = new StringWriter();
-    GraphCsv.write(ReportBuilder.of(state()).trees(), Integer.MAX_VALUE, csv);
+    GraphCsv.write(ReportBuilder.of(state()).trees(), Integer.MAX_VALUE, false, csv);
     assertThat(csv.toString())
         .contains("fw-0,0,2,write,13,15,RETURNED,SYSTEM_CALL,\"1, 0x4000, 6\",6")
         .contains("fw-0,0,1,work,12,20,RETURNED,CALL,-16,-22 EINVAL");
     ByteArrayOutputStream perfetto = new ByteArrayOutputStream();
     batch.clear();
-    PerfettoExport.write(ReportBuilder.of(state()).trees(), List.of(), perfetto);
+    PerfettoExport.write(ReportBuilder.of(state()).trees(), List.of(), false, perfetto);
     assertThat(perfetto.toString(StandardCharsets.ISO_8859_1))
         .contains("sys_write", "traceoff", "-22 EINVAL", "1, 0x4000, 6", "work;main");
   }

@@ -98,7 +98,7 @@ class PerfettoExportTest {
   private static Map<Long, Played> play(GraphState state) throws IOException {
     ByteArrayOutputStream trace = new ByteArrayOutputStream();
     PerfettoExport.write(
-        ReportBuilder.of(state).trees(), ReportBuilder.of(state).anomalies(), trace);
+        ReportBuilder.of(state).trees(), ReportBuilder.of(state).anomalies(), false, trace);
     Map<Long, Played> tracks = new java.util.TreeMap<>();
     Map<Long, Map<Long, String>> names = new HashMap<>();
     Map<Long, Boolean> described = new HashMap<>();

@@ -58,19 +58,27 @@ class RendererTest {
           golden(
               "graph.txt",
               Format.TEXT,
-              s -> GraphView.of(ReportBuilder.of(s).trees(), ReportBuilder.of(s).anomalies(), ALL)),
+              s ->
+                  GraphView.of(
+                      ReportBuilder.of(s).trees(), ReportBuilder.of(s).anomalies(), ALL, false)),
           golden(
               "graph-depth-1.txt",
               Format.TEXT,
-              s -> GraphView.of(ReportBuilder.of(s).trees(), ReportBuilder.of(s).anomalies(), 1)),
+              s ->
+                  GraphView.of(
+                      ReportBuilder.of(s).trees(), ReportBuilder.of(s).anomalies(), 1, false)),
           golden(
               "graph.json",
               Format.JSON,
-              s -> GraphView.of(ReportBuilder.of(s).trees(), ReportBuilder.of(s).anomalies(), ALL)),
+              s ->
+                  GraphView.of(
+                      ReportBuilder.of(s).trees(), ReportBuilder.of(s).anomalies(), ALL, false)),
           golden(
               "graph.csv",
               Format.CSV,
-              s -> GraphView.of(ReportBuilder.of(s).trees(), ReportBuilder.of(s).anomalies(), ALL)),
+              s ->
+                  GraphView.of(
+                      ReportBuilder.of(s).trees(), ReportBuilder.of(s).anomalies(), ALL, false)),
           golden("report.txt", Format.TEXT, s -> ReportView.of(ReportBuilder.of(s).build(), ALL)),
           golden("report.json", Format.JSON, s -> ReportView.of(ReportBuilder.of(s).build(), ALL)),
           golden("report.csv", Format.CSV, s -> ReportView.of(ReportBuilder.of(s).build(), ALL)),
@@ -91,7 +99,8 @@ class RendererTest {
               Format.CSV,
               s -> AnomaliesView.of(ReportBuilder.of(s).anomalies(EACH))),
           Map.entry(
-              "stacks.folded", (s, out) -> FoldedExport.write(ReportBuilder.of(s).trees(), out)));
+              "stacks.folded",
+              (s, out) -> FoldedExport.write(ReportBuilder.of(s).trees(), false, false, out)));
 
   private static Map.Entry<String, Renderer> golden(
       String name, Format form, Function<GraphState, Rendering> view) {
@@ -162,7 +171,7 @@ class RendererTest {
   void foldedSelfTimesAddUpToTheTimeOfTheOutermostCalls() throws IOException {
     GraphState state = States.of(deep(3_000));
     StringBuilder out = new StringBuilder();
-    FoldedExport.write(ReportBuilder.of(state).trees(), out);
+    FoldedExport.write(ReportBuilder.of(state).trees(), false, false, out);
     long sum =
         out.toString()
             .lines()
@@ -177,7 +186,7 @@ class RendererTest {
   void deepStacksNeedNoStackOfTheReader() throws IOException {
     GraphState state = States.of(deep(60_000));
     StringWriter json = new StringWriter();
-    GraphJson.write(ReportBuilder.of(state).trees(), Integer.MAX_VALUE, json);
+    GraphJson.write(ReportBuilder.of(state).trees(), Integer.MAX_VALUE, false, json);
     StringBuilder text = new StringBuilder();
     GraphText.write(
         ReportBuilder.of(state).trees(), ReportBuilder.of(state).anomalies(), 100, text);
@@ -193,7 +202,8 @@ class RendererTest {
         "trace.perfetto",
         (s, out) -> {
           ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-          PerfettoExport.write(ReportBuilder.of(s).trees(), ReportBuilder.of(s).anomalies(), bytes);
+          PerfettoExport.write(
+              ReportBuilder.of(s).trees(), ReportBuilder.of(s).anomalies(), false, bytes);
           out.write(bytes.toString(ISO_8859_1));
         });
     forms.put(
@@ -231,7 +241,7 @@ class RendererTest {
   void aDeepStackKeepsItsEndsAndItsTime() throws IOException {
     GraphState state = States.of(deep(3_000));
     StringBuilder out = new StringBuilder();
-    long shortened = FoldedExport.write(ReportBuilder.of(state).trees(), out);
+    long shortened = FoldedExport.write(ReportBuilder.of(state).trees(), false, false, out);
     List<String> lines = out.toString().lines().toList();
     assertThat(shortened).isPositive();
     assertThat(lines.getLast()).contains(";" + FoldedExport.LEFT_OUT + ";");

@@ -81,7 +81,7 @@ class UntracedRenderTest {
   @Test
   void coresAndTheirSumsCountThem() throws IOException {
     Coverage coverage = new Coverage(List.of(0), 1);
-    Document sums = CoresView.sessions(CoresView.bySession(cores), coverage);
+    Document sums = CoresView.sessions(CoresView.bySession(cores, coverage), coverage);
     assertThat(sums.as(Format.TEXT)).contains("UNTRACED  COMPLETE", "20    9.09 %");
     assertThat(sums.as(Format.CSV)).contains(",lost,untraced,completeness", ",4,0,20,9.09");
     ForgottenSessions none = ForgottenSessions.NONE;

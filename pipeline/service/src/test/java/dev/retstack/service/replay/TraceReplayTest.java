@@ -34,7 +34,7 @@ class TraceReplayTest {
     TraceReplay.Replayed replayed =
         TraceReplay.read(write("whole.avro"), (chunks, _) -> heard.add(chunks));
 
-    assertThat(replayed.truncated()).isFalse();
+    assertThat(replayed.isCut()).isFalse();
     assertThat(ReportBuilder.of(replayed.state()).build().resultHash())
         .isEqualTo(ReportBuilder.of(States.of(fleet)).build().resultHash());
     long chunks = fleet.stream().mapToLong(core -> core.chunks().size()).sum();
@@ -78,7 +78,7 @@ class TraceReplayTest {
 
     TraceReplay.Replayed replayed = TraceReplay.read(file, TraceReplay.Progress.SILENT);
 
-    assertThat(replayed.truncated()).isFalse();
+    assertThat(replayed.isCut()).isFalse();
     assertThat(replayed.notice()).contains("index.avro").contains("its index is wrong");
     assertThat(ReportBuilder.of(replayed.state()).build().resultHash())
         .isEqualTo(ReportBuilder.of(States.of(fleet)).build().resultHash());
