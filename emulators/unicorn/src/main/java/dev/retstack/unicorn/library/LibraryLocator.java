@@ -20,7 +20,8 @@ import java.util.function.UnaryOperator;
 /**
  * Finds libunicorn: where the user says, in the per-user cache that {@code deploy/setup.sh
  * libunicorn} fills, or on the system. A library that the user names must work, and is trusted;
- * there is no silent fallback. A library in the cache must be the pinned one, each time.
+ * there is no silent fallback. A library in the cache must be the pinned one; {@link LibraryProof}
+ * says of an unchanged one that it is.
  */
 public final class LibraryLocator {
   /** System property that names the library file. */
@@ -124,7 +125,7 @@ public final class LibraryLocator {
       misses.add(file + " does not exist");
       return Optional.empty();
     }
-    if (!isPinned(file)) {
+    if (!isProven(file)) {
       throw new UnicornLoadException(
           "%s is not the pinned libunicorn %s: its SHA-256 is %s, pinned is %s: delete %s and run deploy/setup.sh libunicorn, or set %s to a library that you trust"
               .formatted(
@@ -138,9 +139,28 @@ public final class LibraryLocator {
     return attempt(file, Source.CACHE, misses);
   }
 
-  /** True where a file is the library of {@link UnicornVersion#TESTED} as it was published. */
+  /**
+   * True where a file is the library of {@link UnicornVersion#TESTED} as it was published. The file
+   * is read: 25 MB, a quarter of a second of a new JVM.
+   */
   public boolean isPinned(Path file) {
     return pin().filter(sha256(file)::equals).isPresent();
+  }
+
+  /**
+   * As {@link #isPinned}, but a file that was pinned and did not change since is not read again.
+   */
+  private boolean isProven(Path file) {
+    String pin = pin().orElse("");
+    LibraryProof proof = LibraryProof.of(file, pin);
+    if (proof.holds()) {
+      return true;
+    }
+    boolean pinned = !pin.isEmpty() && isPinned(file);
+    if (pinned) {
+      proof.keep();
+    }
+    return pinned;
   }
 
   /** This machine as the pins name it. */
@@ -162,7 +182,6 @@ public final class LibraryLocator {
     }
   }
 
-  /** Read anew each time: 25 MB in 0.1 s, and no stamp beside the file that says it is right. */
   private static String sha256(Path file) {
     try (InputStream in =
         new DigestInputStream(Files.newInputStream(file), MessageDigest.getInstance("SHA-256"))) {

@@ -8,7 +8,12 @@ import java.io.RandomAccessFile;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.PosixFilePermission;
+import java.util.EnumSet;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -84,6 +89,59 @@ class LibraryLocatorTest {
     Map<String, String> other = Map.of("os.name", "Linux", "os.arch", "riscv64");
     assertThatThrownBy(() -> locator(other, cache).locate())
         .hasMessageContaining("pinned is none for linux-riscv64");
+  }
+
+  @Test
+  void aLibraryThatDidNotChangeIsReadOnce() throws Exception {
+    Path file = install();
+    Path note = file.resolveSibling(NO_SUCH_LIBRARY + ".proof");
+    Map<String, String> cache = Map.of("XDG_CACHE_HOME", directory.toString());
+    locator(Map.of(), cache).locate();
+    String proof = Files.readString(note);
+    String pin = proof.substring(0, proof.indexOf(' '));
+    assertThat(LibraryProof.of(file, pin).holds()).isTrue();
+    assertThat(LibraryProof.of(file, "0".repeat(64)).holds()).as("of another content").isFalse();
+
+    FileTime written = Files.getLastModifiedTime(file);
+    try (RandomAccessFile one = new RandomAccessFile(file.toFile(), "rw")) {
+      one.seek(one.length() - 1);
+      int last = one.read();
+      one.seek(one.length() - 1);
+      one.write(last ^ 1);
+    }
+    Files.setLastModifiedTime(file, written);
+    assertThat(LibraryProof.of(file, pin).holds())
+        .as("of the same size and time, but changed")
+        .isFalse();
+    assertThatThrownBy(() -> locator(Map.of(), cache).locate())
+        .hasMessageContaining("is not the pinned libunicorn");
+  }
+
+  @Test
+  void aProofThatAnotherUserCouldHaveWrittenIsNotBelieved() throws Exception {
+    Path file = install();
+    Path note = file.resolveSibling(NO_SUCH_LIBRARY + ".proof");
+    Map<String, String> cache = Map.of("XDG_CACHE_HOME", directory.toString());
+    locator(Map.of(), cache).locate();
+    String proof = Files.readString(note);
+    String pin = proof.substring(0, proof.indexOf(' '));
+    for (Path writable : List.of(note, note.getParent())) {
+      Set<PosixFilePermission> before = Files.getPosixFilePermissions(writable);
+      Set<PosixFilePermission> group = EnumSet.copyOf(before);
+      group.add(PosixFilePermission.GROUP_WRITE);
+      Files.setPosixFilePermissions(writable, group);
+      assertThat(LibraryProof.of(file, pin).holds()).as("%s, %s", writable, group).isFalse();
+      Files.setPosixFilePermissions(writable, before);
+      assertThat(LibraryProof.of(file, pin).holds()).as("%s, %s", writable, before).isTrue();
+    }
+    if (Files.getAttribute(Path.of("/proc/self"), "unix:uid").equals(0)) {
+      Files.setAttribute(note, "unix:uid", 65_534);
+      assertThat(LibraryProof.of(file, pin).holds()).as("another user's").isFalse();
+      Files.setAttribute(note, "unix:uid", 0);
+    }
+    Path elsewhere = Files.move(note, directory.resolve("proof"));
+    Files.createSymbolicLink(note, elsewhere);
+    assertThat(LibraryProof.of(file, pin).holds()).as("a link").isFalse();
   }
 
   @Test
