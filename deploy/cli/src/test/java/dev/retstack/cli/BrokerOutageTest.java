@@ -175,7 +175,11 @@ class BrokerOutageTest {
       assertThat(sink.waits().times()).isPositive();
       pipeline.awaitCoresEnded(IMAGES.size()).toCompletableFuture().get(2, TimeUnit.MINUTES);
       Report report =
-          pipeline.view().toCompletableFuture().get(1, TimeUnit.MINUTES).report(Optional.empty());
+          pipeline
+              .view()
+              .toCompletableFuture()
+              .get(1, TimeUnit.MINUTES)
+              .report(Optional.empty(), false);
       assertThat(report.records()).isEqualTo(undisturbed.records());
       assertThat(report.lost()).isZero();
       assertThat(report.resultHash()).isEqualTo(undisturbed.resultHash());

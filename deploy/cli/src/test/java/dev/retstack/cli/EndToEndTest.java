@@ -102,7 +102,7 @@ class EndToEndTest {
     try (Pipeline pipeline = PipelineService.start(config)) {
       pipeline.awaitCoresEnded(CORES).toCompletableFuture().get(2, TimeUnit.MINUTES);
       View view = pipeline.view().toCompletableFuture().get(1, TimeUnit.MINUTES);
-      String hash = view.report(Optional.empty()).resultHash();
+      String hash = view.report(Optional.empty(), false).resultHash();
 
       String http = pipeline.httpUri().toString();
       Ran report = ok(Map.of(), "report", "--live", "--http", http, "--format", "json");

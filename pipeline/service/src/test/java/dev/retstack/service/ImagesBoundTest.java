@@ -68,7 +68,7 @@ class ImagesBoundTest {
       try (Pipeline pipeline =
           PipelineService.start(bench.config().but().imageBytes(bound).build())) {
         awaitEnded(pipeline, first);
-        assertThat(WAITS.await(pipeline.view()).report(Optional.empty()))
+        assertThat(WAITS.await(pipeline.view()).report(Optional.empty(), false))
             .isEqualTo(ReportBuilder.of(States.of(first)).build());
         Scraped page = bench.scrape(pipeline);
         assertThat(page.sum("retstack_images")).isEqualTo(IMAGES);
@@ -83,7 +83,7 @@ class ImagesBoundTest {
         awaitEnded(pipeline, second);
         List<CoreScript> all = new ArrayList<>(first);
         all.addAll(second);
-        assertThat(WAITS.await(pipeline.view()).report(Optional.empty()))
+        assertThat(WAITS.await(pipeline.view()).report(Optional.empty(), false))
             .isEqualTo(ReportBuilder.of(States.of(all)).build());
         page = bench.scrape(pipeline);
         assertThat(page.sum("retstack_images_bytes"))
@@ -155,7 +155,7 @@ class ImagesBoundTest {
         WAITS.await("refusals", () -> letters().size() == never.chunks().size());
         List<CoreScript> all = new ArrayList<>(others);
         all.add(late);
-        Report report = WAITS.await(second.view()).report(Optional.empty());
+        Report report = WAITS.await(second.view()).report(Optional.empty(), false);
         assertThat(report.functions())
             .isEqualTo(ReportBuilder.of(States.of(all)).build().functions());
         assertThat(letters())
@@ -198,7 +198,7 @@ class ImagesBoundTest {
           PipelineService.start(
               bench.config().but().imagePatience(Duration.ofSeconds(1)).build())) {
         awaitEnded(second, List.of(late, never));
-        Report report = WAITS.await(second.view()).report(Optional.empty());
+        Report report = WAITS.await(second.view()).report(Optional.empty(), false);
         assertThat(report.functions())
             .extracting(row -> row.image() + " " + row.name(), row -> row.calls())
             .containsExactlyInAnyOrder(
@@ -270,7 +270,7 @@ class ImagesBoundTest {
 
         send(producer, List.of(before, behind));
         awaitEnded(pipeline, List.of(before, behind));
-        assertThat(WAITS.await(pipeline.view()).report(Optional.empty()))
+        assertThat(WAITS.await(pipeline.view()).report(Optional.empty(), false))
             .isEqualTo(ReportBuilder.of(States.of(List.of(before, behind))).build());
         page = bench.scrape(pipeline);
         assertThat(page.sum("retstack_images_searches_total")).isEqualTo(1);

@@ -105,7 +105,8 @@ class LateChunksTest {
       String hash = expected.resultHash();
       WAITS.await(
           "seed %d gives %s".formatted(SEED, hash),
-          () -> WAITS.await(second.view()).report(Optional.empty()).resultHash().equals(hash));
+          () ->
+              WAITS.await(second.view()).report(Optional.empty(), false).resultHash().equals(hash));
       WAITS.await(second.stop());
     }
     double seconds = (System.nanoTime() - start) / 1e9;

@@ -386,6 +386,6 @@ class PipelineTest {
   private static Report report(Pipeline pipeline) throws Exception {
     View view = WAITS.await(pipeline.view());
     assertThat(view.coverage().complete()).isTrue();
-    return view.report(Optional.empty());
+    return view.report(Optional.empty(), false);
   }
 }

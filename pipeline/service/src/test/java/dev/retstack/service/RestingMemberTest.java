@@ -49,7 +49,7 @@ class RestingMemberTest {
       GraphState state = States.of(bench.fleet());
       ReportBuilder expected = ReportBuilder.of(state);
       View view = WAITS.await(second.view());
-      assertThat(view.report(Optional.empty())).isEqualTo(expected.build());
+      assertThat(view.report(Optional.empty(), false)).isEqualTo(expected.build());
       assertThat(text(view.trees())).isEqualTo(text(expected.trees()));
       assertThat(view.anomalies()).isEqualTo(expected.anomalies());
       assertThat(view.anomalies(AnomalySum.Query.ALL))

@@ -165,7 +165,8 @@ class WindowsTest {
   private void compare(HttpAsk ask, Path file, String core, long from, long to) throws Exception {
     String what = "seed %d, core %s, %d to %d".formatted(SEED, core, from, to);
     String query = "core=%s&from=%d&to=%d".formatted(core, from, to);
-    GraphState shown = ofTrace(file, new TraceReplay.Window(core::equals, from, to, false));
+    GraphState shown =
+        ofTrace(file, new TraceReplay.Window(key -> key.core().equals(core), from, to, false));
     List<CallTree> trees =
         ReportBuilder.of(shown).trees().stream()
             .filter(tree -> tree.core().equals(core))
@@ -183,7 +184,8 @@ class WindowsTest {
     if (!deleted) { // else the first stretch may begin before what is there
       compareTimeline(ask, file, core, from, to);
     }
-    GraphState counted = ofTrace(file, new TraceReplay.Window(core::equals, from, to, true));
+    GraphState counted =
+        ofTrace(file, new TraceReplay.Window(key -> key.core().equals(core), from, to, true));
     JsonNode report = JSON.readTree(ok(ask, "/report?" + query));
     JsonNode expected =
         JSON.readTree(
@@ -196,7 +198,8 @@ class WindowsTest {
         StackReport.of(
             ReportBuilder.of(counted).cores(one -> one.key().core().equals(core)),
             TaskChoice.ALL,
-            StackNode.Apart.NONE);
+            StackNode.Apart.NONE,
+            true);
     assertThat(JSON.readTree(ok(ask, "/stacks?" + query)).path("stacks"))
         .as(what)
         .isEqualTo(
@@ -219,7 +222,10 @@ class WindowsTest {
     try (var body = ask.open("/trace?" + query).body()) {
       Files.write(cut, body.readAllBytes());
     }
-    assertThat(folded(ofTrace(cut, new TraceReplay.Window(core::equals, from, to, true))))
+    assertThat(
+            folded(
+                ofTrace(
+                    cut, new TraceReplay.Window(key -> key.core().equals(core), from, to, true))))
         .as(what)
         .isEqualTo(folded(counted));
   }
@@ -305,7 +311,7 @@ class WindowsTest {
 
   private static String folded(GraphState state) throws IOException {
     StringBuilder text = new StringBuilder();
-    FoldedExport.write(ReportBuilder.of(state).trees(), false, false, text);
+    FoldedExport.write(ReportBuilder.of(state).trees(), false, true, false, text);
     return text.toString();
   }
 

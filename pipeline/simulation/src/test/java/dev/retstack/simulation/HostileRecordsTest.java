@@ -468,7 +468,7 @@ class HostileRecordsTest {
       }
       everyForm(CoverageView.of(new CoverageBuilder().add(hostile.image()).add(at).build(), true));
       hot.cores();
-      hot.merged();
+      hot.merged(false);
     }
 
     /** Asks for windows of what a core did when. */
@@ -556,7 +556,7 @@ class HostileRecordsTest {
         List<CallTree> trees, List<AnomalyRow> anomalies, List<AnomalySum> sums)
         throws IOException {
       everyForm(GraphView.of(trees, anomalies, 1000, false));
-      FoldedExport.write(trees, false, false, new StringBuilder());
+      FoldedExport.write(trees, false, true, false, new StringBuilder());
       ByteArrayOutputStream perfetto = new ByteArrayOutputStream();
       PerfettoExport.write(trees, anomalies, false, perfetto);
       everyForm(AnomaliesView.of(sums));

@@ -60,8 +60,8 @@ class StacksPropertyTest {
     List<CallTree> trees = ReportBuilder.of(complete).trees();
     for (boolean byTask : new boolean[] {false, true}) {
       StackNode.Apart apart = byTask ? StackNode.Apart.TASK : StackNode.Apart.NONE;
-      StackNode all = StackReport.of(folded.cores(), TaskChoice.ALL, apart).all();
-      StackNode whole = StackReport.of(complete.cores(), TaskChoice.ALL, apart).all();
+      StackNode all = StackReport.of(folded.cores(), TaskChoice.ALL, apart, true).all();
+      StackNode whole = StackReport.of(complete.cores(), TaskChoice.ALL, apart, true).all();
       assertThat(lines(whole, byTask)).isEqualTo(exported(trees, byTask));
       assertThat(whole.callsBelow()).isEqualTo(calls(trees));
       assertThat(all.callsBelow()).isEqualTo(whole.callsBelow());
@@ -177,7 +177,7 @@ class StacksPropertyTest {
   private static Map<String, Long> exported(List<CallTree> trees, boolean byTask) {
     StringBuilder text = new StringBuilder();
     try {
-      FoldedExport.write(trees, byTask, false, text);
+      FoldedExport.write(trees, byTask, true, false, text);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

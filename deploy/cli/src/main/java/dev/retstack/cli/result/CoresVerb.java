@@ -4,11 +4,13 @@ import dev.retstack.cli.command.ExitCode;
 import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.service.progress.CoreProgress;
+import dev.retstack.service.replay.TraceReplay;
 import dev.retstack.service.table.Format;
 import dev.retstack.service.view.CoresView;
 import java.io.IOException;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import picocli.CommandLine.Command;
 
 /** {@code retstack cores}: how far each core came, and how it ended. */
@@ -28,11 +30,17 @@ public final class CoresVerb extends ResultVerb {
   int show(GraphState state, Format shape) throws IOException {
     List<CoreProgress> cores =
         state.summaries().stream()
+            .filter(core -> window().has(core.key()))
             .map(core -> CoreProgress.of(0, core))
             .sorted(Comparator.comparing(CoreProgress::key))
             .toList();
     write(state, shape, CoresView.cores(cores));
     return ExitCode.OK;
+  }
+
+  @Override
+  Optional<TraceReplay.Window> part() {
+    return Optional.empty(); // how far a core came is known when all of it was read
   }
 
   @Override

@@ -18,7 +18,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import picocli.CommandLine.Command;
@@ -78,6 +77,12 @@ public final class CoverageVerb extends Verb {
       description = "File to write; - for standard output (default).")
   private Path output;
 
+  @Option(
+      names = "--session",
+      paramLabel = "NAME",
+      description = "Only what cores of this session entered (default: what any entered).")
+  private String session;
+
   @Mixin private SymbolOptions symbols;
 
   @Override
@@ -89,13 +94,15 @@ public final class CoverageVerb extends Verb {
       coverage.add(info);
       wanted.add(info.id());
     }
+    WindowOptions window = new WindowOptions().of(session);
     GraphState state =
         SourceOptions.replay(
             trace,
             new GraphState(GraphLimits.DEFAULT.withTreeCallsPerCore(0)),
-            Optional.empty(),
+            window.counted(),
             symbols,
             terminal());
+    window.require(state);
     coverage.add(state);
     List<ImageCoverage> all = new ArrayList<>(coverage.build());
     all.removeIf(image -> !wanted.isEmpty() && !wanted.contains(image.imageId()));

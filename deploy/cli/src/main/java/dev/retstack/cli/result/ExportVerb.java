@@ -85,6 +85,13 @@ public final class ExportVerb extends Verb {
       description = "Leave out interrupts and the calls in them.")
   private boolean noInterrupts;
 
+  @Option(
+      names = "--sum-sessions",
+      description =
+          "folded: equal stacks of several sessions are one line (default: the image names the"
+              + " session).")
+  private boolean sumSessions;
+
   private long shortened;
 
   @Override
@@ -94,6 +101,9 @@ public final class ExportVerb extends Verb {
     }
     if (!window.problem().isEmpty()) {
       throw usage(window.problem());
+    }
+    if (!source.live()) {
+      var _ = window.of(source.session());
     }
     GraphLimits limits = GraphLimits.DEFAULT.withTreeCallsPerCore(maxCalls);
     TimeRules rules = new TimeRules(true, true, !noInterrupts);
@@ -138,7 +148,10 @@ public final class ExportVerb extends Verb {
     switch (target) {
       case FOLDED ->
           Output.write(
-              out, writer -> shortened = FoldedExport.write(trees, byTask, state.isCut(), writer));
+              out,
+              writer ->
+                  shortened =
+                      FoldedExport.write(trees, byTask, !sumSessions, state.isCut(), writer));
       case PERFETTO ->
           PerfettoExport.write(trees, ReportBuilder.of(state).anomalies(), state.isCut(), out);
     }

@@ -1,8 +1,11 @@
 package dev.retstack.cli.result;
 
+import dev.retstack.cli.command.CommandException;
 import dev.retstack.cli.command.ExitCode;
 import dev.retstack.cli.command.Output;
 import dev.retstack.cli.command.ProgressLine;
+import dev.retstack.graph.calls.CoreSummary;
+import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.pyramid.Timeline;
 import dev.retstack.graph.report.AnomalyRow;
@@ -12,6 +15,7 @@ import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.schema.file.TraceIndex;
 import dev.retstack.service.export.GraphView;
+import dev.retstack.service.http.BadRequestException;
 import dev.retstack.service.replay.TraceReplay;
 import dev.retstack.service.replay.TraceTimeline;
 import dev.retstack.service.table.CutOff;
@@ -100,6 +104,11 @@ public final class GraphVerb extends ResultVerb {
       description = "With --durations: of this function only (default: all).")
   private String function = "";
 
+  @Option(
+      names = "--sum-sessions",
+      description = "With --durations: take calls of several sessions together.")
+  private boolean sumSessions;
+
   @Mixin private TaskOption task;
   @Mixin private WindowOptions window;
   @Mixin private TimeOptions time;
@@ -124,7 +133,7 @@ public final class GraphVerb extends ResultVerb {
     List<CallTree> trees =
         CallTree.only(
                 ReportBuilder.of(state).trees(),
-                t -> window.has(t.core()) && task.choice().has(t.task(), t.taskName()))
+                t -> window.has(key(t)) && task.choice().has(t.task(), t.taskName()))
             .stream()
             .map(t -> window.isTime() ? t.within(window.from(), window.to()) : t)
             .toList();
@@ -134,12 +143,17 @@ public final class GraphVerb extends ResultVerb {
       return ExitCode.OK;
     }
     if (durations) {
-      write(state, shape, DurationsView.of(trees, function, Optional.empty()));
+      try {
+        write(state, shape, DurationsView.of(trees, function, sumSessions, Optional.empty()));
+      } catch (BadRequestException e) {
+        throw CommandException.badInput(
+            "%s; %s: --session, --core or --sum-sessions".formatted(e.getMessage(), e.cure()), e);
+      }
       return ExitCode.OK;
     }
     List<AnomalyRow> anomalies =
         ReportBuilder.of(state).anomalies().stream()
-            .filter(a -> window.has(a.core()) && window.has(a.time()))
+            .filter(a -> window.has(new CoreKey(a.session(), a.core())) && window.has(a.time()))
             .toList();
     Output.write(out(), shape, GraphView.of(trees, anomalies, maxDepth, state.isCut()));
     return ExitCode.OK;
@@ -168,17 +182,25 @@ public final class GraphVerb extends ResultVerb {
         ProgressLine line = new ProgressLine(terminal())) {
       List<TraceTimeline.Answer> answers = new ArrayList<>();
       for (TraceIndex.Core core : trace.cores()) {
-        if (window.has(core.core())) {
+        if (window.has(key(core))) {
           answers.add(trace.answer(core, question, true, line.chunks("read")));
         }
       }
-      window.require(trace.cores().stream().map(TraceIndex.Core::core).toList());
+      window.require(trace.cores().stream().map(GraphVerb::key).toList());
       trace.notices().forEach(terminal()::note);
       Output.write(out(), shape, CutOff.ahead(trace.isCut(), TimelineView.of(answers)));
       return true;
     } catch (IOException e) {
       throw SourceOptions.unreadable(from.trace(), e);
     }
+  }
+
+  private static CoreKey key(TraceIndex.Core core) {
+    return new CoreKey(core.session(), core.core());
+  }
+
+  private static CoreKey key(CallTree tree) {
+    return new CoreKey(tree.session(), tree.core());
   }
 
   private int pixels() {
@@ -191,12 +213,19 @@ public final class GraphVerb extends ResultVerb {
 
   private void showOpen(GraphState state, List<CallTree> trees, Format shape) throws IOException {
     List<OpenCallRow> calls = OpenCallRow.of(trees);
-    long all = state.cores().stream().mapToLong(c -> c.progress().open()).sum();
+    long all =
+        state.summaries().stream()
+            .filter(core -> window.has(core.key()))
+            .mapToLong(CoreSummary::open)
+            .sum();
     write(state, shape, OpenCallsView.of(calls, all, Optional.empty()));
   }
 
   @Override
   boolean explains() {
+    if (sumSessions && !durations) {
+      throw usage("--sum-sessions: give --durations with it");
+    }
     if (!function.isEmpty() && !durations) {
       throw usage("--function: give --durations with it");
     }
@@ -230,6 +259,9 @@ public final class GraphVerb extends ResultVerb {
     } else if (durations) {
       if (!function.isEmpty()) {
         parameters.put("function", function);
+      }
+      if (sumSessions) {
+        parameters.put("sessions", "sum");
       }
     } else if (!open) {
       parameters.put("depth", String.valueOf(maxDepth));

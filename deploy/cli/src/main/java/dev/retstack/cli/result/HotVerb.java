@@ -17,6 +17,7 @@ import dev.retstack.graph.hot.HotCounter;
 import dev.retstack.graph.hot.HotProfile;
 import dev.retstack.graph.hot.HotRow;
 import dev.retstack.graph.hot.SketchedCounts;
+import dev.retstack.graph.input.CoreKey;
 import dev.retstack.service.replay.HotReplay;
 import dev.retstack.service.replay.HotTopics;
 import dev.retstack.service.view.HotView;
@@ -24,8 +25,10 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -89,6 +92,11 @@ public final class HotVerb extends Verb {
               + " work, and the fleet may still run.")
   private boolean fromKafka;
 
+  @Option(
+      names = "--sum-sessions",
+      description = "Count several sessions together (default: each has a table).")
+  private boolean sumSessions;
+
   private boolean cut;
 
   @Mixin private HotTableOptions table;
@@ -132,7 +140,7 @@ public final class HotVerb extends Verb {
       count(source.trace(), cores);
     }
     source.symbols().tell(cores.images(), terminal());
-    return perCore ? cores.cores() : List.of(cores.merged());
+    return perCore ? cores.cores() : cores.merged(sumSessions);
   }
 
   private void count(HotCores cores) throws InterruptedException {
@@ -157,9 +165,20 @@ public final class HotVerb extends Verb {
 
   private void count(Path trace, HotCores cores) {
     try {
-      HotReplay.Read read = HotReplay.read(trace, cores, source.symbols().read());
+      WindowOptions window = new WindowOptions().of(source.session());
+      Set<CoreKey> seen = new HashSet<>();
+      HotReplay.Read read =
+          HotReplay.read(
+              trace,
+              core -> {
+                seen.add(core);
+                return window.has(core);
+              },
+              cores,
+              source.symbols().read());
       String notice = read.notice();
       cut = read.cut();
+      window.require(seen);
       if (!notice.isEmpty() && cores.cores().isEmpty()) {
         throw CommandException.badInput(notice + "; record it again");
       }

@@ -12,6 +12,8 @@ import dev.retstack.service.table.Format;
 import dev.retstack.service.view.ReportView;
 import java.io.IOException;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -61,6 +63,12 @@ public final class ReportVerb extends ResultVerb {
               + " named \"interrupts\". Result hash, losses and stats are those of all tasks.")
   private boolean byTask;
 
+  @Option(
+      names = "--sum-sessions",
+      description =
+          "Add up the calls of several sessions (default: each session has rows that name it).")
+  private boolean sumSessions;
+
   @Mixin private TaskOption task;
   @Mixin private WindowOptions window;
   @Mixin private TotalTimeOptions time;
@@ -77,7 +85,8 @@ public final class ReportVerb extends ResultVerb {
 
   @Override
   int show(GraphState state, Format shape) throws IOException {
-    Report report = shown(new ReportBuilder().add(state).only(task.choice()).build());
+    Report report =
+        shown(new ReportBuilder().add(state).only(task.choice()).summed(sumSessions).build());
     task.require(!report.functions().isEmpty(), state);
     write(state, shape, document(report));
     return ExitCode.OK;
@@ -128,6 +137,15 @@ public final class ReportVerb extends ResultVerb {
         all.rules(),
         all.choice(),
         byTask ? all.byTask() : List.of());
+  }
+
+  @Override
+  Map<String, String> parameters() {
+    Map<String, String> parameters = new TreeMap<>(super.parameters());
+    if (sumSessions) {
+      parameters.put("sessions", "sum");
+    }
+    return parameters;
   }
 
   @Override

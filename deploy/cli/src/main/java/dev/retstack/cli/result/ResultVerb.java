@@ -21,7 +21,8 @@ import picocli.CommandLine.Mixin;
 /** What all verbs share that show a result of a trace or of a running pipeline. */
 abstract class ResultVerb extends Verb {
   private static final TimeOptions ALL_TIME = new TimeOptions();
-  private static final WindowOptions ALL = new WindowOptions();
+
+  private final WindowOptions all = new WindowOptions();
 
   @Mixin private SourceOptions source;
   @Mixin private FormatOption format;
@@ -37,6 +38,9 @@ abstract class ResultVerb extends Verb {
     }
     if (!window().problem().isEmpty()) {
       throw usage(window().problem());
+    }
+    if (!source.live()) {
+      var _ = window().of(source.session());
     }
     if (showsOther(source, format.format())) {
       return ExitCode.OK;
@@ -61,7 +65,7 @@ abstract class ResultVerb extends Verb {
 
   /** Which core and which time is shown. */
   WindowOptions window() {
-    return ALL;
+    return all;
   }
 
   /** What is read of a trace for that; empty: all of it. */

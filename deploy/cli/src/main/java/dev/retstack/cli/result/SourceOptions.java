@@ -39,7 +39,9 @@ public final class SourceOptions {
   @Option(
       names = "--session",
       paramLabel = "NAME",
-      description = "With --live and a core or a time: only cores of this session.")
+      description =
+          "Only cores of this session, of a trace; with --live: give a core or a time too. \"retstack"
+              + " cores\" lists the sessions.")
   private String session;
 
   @Mixin private LiveOptions pipeline;
@@ -49,6 +51,11 @@ public final class SourceOptions {
   /** True for a running pipeline. */
   public boolean live() {
     return live;
+  }
+
+  /** The only session that is meant; null for any. */
+  String session() {
+    return session;
   }
 
   /** The trace that the user named; null for a running pipeline. */
@@ -65,9 +72,6 @@ public final class SourceOptions {
   public String problem() {
     if (live && symbols.isGiven()) {
       return "--symbols: a running pipeline has named the functions; give this to retstack pipeline";
-    }
-    if (!live && session != null) {
-      return "--session: only with --live; the sessions of a trace are shown together";
     }
     if (live && trace != null) {
       return "give a trace or --live, not both";

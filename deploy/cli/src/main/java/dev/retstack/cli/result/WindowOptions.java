@@ -1,6 +1,9 @@
 package dev.retstack.cli.result;
 
 import dev.retstack.cli.command.CommandException;
+import dev.retstack.graph.calls.CoreSummary;
+import dev.retstack.graph.input.CoreKey;
+import dev.retstack.graph.report.SessionNames;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.service.replay.TraceReplay;
 import java.util.Collection;
@@ -8,10 +11,13 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import picocli.CommandLine.Option;
 
 /** Of which core, and of which time: {@code --core C --from T --to T | --at T --window N}. */
 public final class WindowOptions {
+  private String session;
+
   @Option(names = "--core", paramLabel = "NAME", description = "Show only this core.")
   private String core;
 
@@ -42,6 +48,12 @@ public final class WindowOptions {
       description = "Show the calls that had begun by this time (default: the end).")
   private Long last;
 
+  /** Only cores of this session are meant; null for any. */
+  public WindowOptions of(String onlySession) {
+    session = onlySession;
+    return this;
+  }
+
   /** Whether a time of the cores is meant, and not all. */
   boolean isTime() {
     return at != null || first != null || last != null;
@@ -49,7 +61,13 @@ public final class WindowOptions {
 
   /** What was given, to be named in a message; empty where nothing was. */
   public String given() {
-    return core != null ? "--core" : at != null ? "--at" : isTime() ? "--from, --to" : "";
+    if (core != null) {
+      return "--core";
+    }
+    if (isTime()) {
+      return at != null ? "--at" : "--from, --to";
+    }
+    return session != null ? "--session" : "";
   }
 
   /** First time that is meant. */
@@ -69,8 +87,9 @@ public final class WindowOptions {
   }
 
   /** Whether this core is meant. */
-  boolean has(String name) {
-    return core == null || core.equals(name);
+  boolean has(CoreKey key) {
+    return (core == null || core.equals(key.core()))
+        && (session == null || session.equals(key.session()));
   }
 
   /** Whether this time is meant. */
@@ -108,18 +127,30 @@ public final class WindowOptions {
     return new TraceReplay.Window(this::has, from(), to(), counts);
   }
 
-  /** Refuses a core that is not there. */
+  /** Refuses a core or a session that is not there. */
   void require(GraphState state) {
-    require(state.summaries().stream().map(known -> known.key().core()).toList());
+    require(state.summaries().stream().map(CoreSummary::key).toList());
   }
 
-  /** Refuses a core that is not among these. */
-  void require(Collection<String> cores) {
-    if (core != null && !cores.contains(core)) {
+  /** Refuses a core or a session that is not among these. */
+  void require(Collection<CoreKey> cores) {
+    if (session != null && cores.stream().noneMatch(key -> session.equals(key.session()))) {
+      throw CommandException.badInput(
+          "no session %s in this trace: it has %s"
+              .formatted(session, names(cores.stream().map(CoreKey::session))));
+    }
+    if (core != null && cores.stream().noneMatch(this::has)) {
+      SessionNames shown = SessionNames.of(cores.stream().map(CoreKey::session));
       throw CommandException.badInput(
           "no core %s in this trace: it has %s"
-              .formatted(core, cores.stream().sorted().collect(Collectors.joining(", "))));
+              .formatted(
+                  new SessionNames(session != null).name(core, session == null ? "" : session),
+                  names(cores.stream().map(shown::name))));
     }
+  }
+
+  private static String names(Stream<String> all) {
+    return all.distinct().sorted().collect(Collectors.joining(", "));
   }
 
   /** Parameters of a pipeline's answer. */

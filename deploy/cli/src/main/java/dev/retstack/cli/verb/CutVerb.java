@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code retstack cut}: a smaller trace of a window. */
@@ -29,13 +30,16 @@ public final class CutVerb extends Verb {
   @Parameters(index = "0", paramLabel = "TRACE", description = "A recorded trace.")
   private Path trace;
 
+  @Option(names = "--session", paramLabel = "NAME", description = "Only cores of this session.")
+  private String session;
+
   @Mixin private WindowOptions window;
   @Mixin private CopyOptions copy;
 
   @Override
   protected int run() throws IOException {
-    if (window.given().isEmpty()) {
-      throw usage("nothing to cut: give --core, --from and --to, or --at and --window");
+    if (window.of(session).given().isEmpty()) {
+      throw usage("nothing to cut: give --core, --session, --from and --to, or --at and --window");
     }
     if (!window.problem().isEmpty()) {
       throw usage(window.problem());

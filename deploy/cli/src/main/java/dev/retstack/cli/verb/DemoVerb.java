@@ -236,7 +236,7 @@ public final class DemoVerb extends Verb {
   /** Shows the live result, and that the recorded one is the same. */
   private int show(DemoText text, View view, KafkaLink link, Path trace)
       throws IOException, InterruptedException {
-    Report report = view.report(Optional.empty());
+    Report report = view.report(Optional.empty(), false);
     if (!live) {
       text.trees(view.trees(), view.anomalies());
     }

@@ -285,7 +285,11 @@ public final class RecordVerb extends Verb {
           isWhole
               ? KafkaToTrace.copy(link.settings(), link.topics(), output, progress)
               : KafkaToTrace.copy(
-                  link.settings(), link.topics(), session, window.window(), output, progress);
+                  link.settings(),
+                  link.topics(),
+                  window.of(session.isEmpty() ? null : session).window(),
+                  output,
+                  progress);
     } catch (InvalidTraceException e) {
       throw CommandException.badInput(e.getMessage(), e);
     }

@@ -264,7 +264,7 @@ class SecuredKafkaTest {
           .view()
           .toCompletableFuture()
           .get(1, TimeUnit.MINUTES)
-          .report(Optional.empty())
+          .report(Optional.empty(), false)
           .resultHash();
     }
   }

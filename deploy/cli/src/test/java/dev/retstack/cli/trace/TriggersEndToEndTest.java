@@ -185,7 +185,7 @@ class TriggersEndToEndTest {
   }
 
   private static Report report(View view) {
-    return view.report(Optional.empty());
+    return view.report(Optional.empty(), false);
   }
 
   /** What is missing is counted to the last record: with it all cores recorded the same. */

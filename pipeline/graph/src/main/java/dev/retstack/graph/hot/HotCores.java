@@ -131,12 +131,26 @@ public final class HotCores {
   }
 
   /**
-   * What all cores together called most. Addresses of different images are different rows; ratios
-   * are of the whole.
+   * What the cores of each session called most together. Addresses of different images are
+   * different rows; ratios are of the whole.
+   *
+   * @param summed whether all sessions are one
    */
-  public HotProfile merged() {
+  public List<HotProfile> merged(boolean summed) {
+    Map<String, List<Core>> sessions = new TreeMap<>();
+    cores.forEach(
+        (key, core) ->
+            sessions
+                .computeIfAbsent(summed ? "" : key.session(), _ -> new ArrayList<>())
+                .add(core));
+    return sessions.size() <= 1
+        ? List.of(merged("", List.copyOf(cores.values())))
+        : sessions.entrySet().stream().map(of -> merged(of.getKey(), of.getValue())).toList();
+  }
+
+  private HotProfile merged(String session, List<Core> all) {
     Map<String, List<Core>> images =
-        cores.values().stream()
+        all.stream()
             .collect(
                 Collectors.groupingBy(core -> core.image.id(), TreeMap::new, Collectors.toList()));
     List<HotCounter> merged = new ArrayList<>();
@@ -149,11 +163,11 @@ public final class HotCores {
         });
     long total = merged.stream().mapToLong(HotCounter::total).sum();
     return new HotProfile(
+        session,
         "",
-        "",
-        cores.values().stream().mapToLong(core -> core.calls).sum(),
-        cores.values().stream().mapToLong(core -> core.lost).sum(),
-        cores.values().stream().mapToLong(core -> core.untraced).sum(),
+        all.stream().mapToLong(core -> core.calls).sum(),
+        all.stream().mapToLong(core -> core.lost).sum(),
+        all.stream().mapToLong(core -> core.untraced).sum(),
         total,
         merged.stream().mapToLong(HotCounter::error).max().orElse(0),
         merged.stream().mapToLong(HotCounter::notKept).sum(),

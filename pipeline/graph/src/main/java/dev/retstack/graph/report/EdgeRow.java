@@ -11,6 +11,7 @@ import dev.retstack.graph.limits.Saturating;
  * @param callerImageId build-id of the caller's image, mostly the same as the callee's
  */
 public record EdgeRow(
+    String session,
     String caller,
     String callee,
     long callerPc,
@@ -29,6 +30,7 @@ public record EdgeRow(
   /** What two rows of one edge add up to. */
   EdgeRow plus(EdgeRow other) {
     return new EdgeRow(
+        session,
         caller,
         callee,
         callerPc,

@@ -4,8 +4,11 @@ import dev.retstack.graph.limits.Saturating;
 import dev.retstack.graph.symbol.SourceLine;
 
 /**
- * Totals of one function over the cores of a report. Durations are in the report's unit.
+ * Totals of one function over the cores of a report, or of one of its sessions. Durations are in
+ * the report's unit.
  *
+ * @param session whose calls these are, where a report has several; empty where it has one, or adds
+ *     them up
  * @param name its symbol, or its address in hex where unknown
  * @param address first byte of the symbol, or selfPc where unknown; unsigned
  * @param selfPc address by which its records know it
@@ -21,6 +24,7 @@ import dev.retstack.graph.symbol.SourceLine;
  * @param max longest finished call, 0 where none
  */
 public record FunctionRow(
+    String session,
     String name,
     long address,
     long selfPc,
@@ -39,6 +43,7 @@ public record FunctionRow(
   /** What two rows of one function add up to. */
   public FunctionRow plus(FunctionRow other) {
     return new FunctionRow(
+        session,
         name,
         address,
         selfPc,

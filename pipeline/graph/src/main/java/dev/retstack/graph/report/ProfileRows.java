@@ -17,7 +17,8 @@ public final class ProfileRows {
           .reversed()
           .thenComparing(FunctionRow::name)
           .thenComparing(FunctionRow::imageId)
-          .thenComparing(FunctionRow::selfPc, Long::compareUnsigned);
+          .thenComparing(FunctionRow::selfPc, Long::compareUnsigned)
+          .thenComparing(FunctionRow::session);
 
   private static final Comparator<EdgeRow> EDGE_ORDER =
       Comparator.comparingLong(EdgeRow::total)
@@ -27,19 +28,24 @@ public final class ProfileRows {
           .thenComparing(EdgeRow::imageId)
           .thenComparing(EdgeRow::callerPc, Long::compareUnsigned)
           .thenComparing(EdgeRow::calleePc, Long::compareUnsigned)
-          .thenComparing(EdgeRow::callerImageId);
+          .thenComparing(EdgeRow::callerImageId)
+          .thenComparing(EdgeRow::session);
 
-  private record Function(String imageId, long selfPc) {}
+  private record Function(String session, String imageId, long selfPc) {}
 
   private record Edge(Function caller, Function callee) {}
 
   private final Map<Function, FunctionRow> functions = new HashMap<>();
   private final Map<Edge, EdgeRow> edges = new HashMap<>();
 
-  /** Adds the rows of a profile; functions of images that several map are one row. */
-  ProfileRows add(ImageInfo image, CallProfile profile) {
-    addFunctions(image, profile);
-    addEdges(image, profile);
+  /**
+   * Adds the rows of a profile; functions of images that several map are one row.
+   *
+   * @param session whose rows they are; empty where all are added up
+   */
+  ProfileRows add(String session, ImageInfo image, CallProfile profile) {
+    addFunctions(session, image, profile);
+    addEdges(session, image, profile);
     return this;
   }
 
@@ -55,7 +61,7 @@ public final class ProfileRows {
     return Collections.unmodifiableList(rows);
   }
 
-  private void addFunctions(ImageInfo image, CallProfile profile) {
+  private void addFunctions(String session, ImageInfo image, CallProfile profile) {
     CallTotals t = profile.functions();
     for (int i = 0; i < profile.functionCount(); i++) {
       if (t.calls(i) == 0) {
@@ -65,8 +71,9 @@ public final class ProfileRows {
       ImageInfo of = image.of(pc);
       long selfPc = image.in(pc);
       functions.merge(
-          new Function(of.id(), selfPc),
+          new Function(session, of.id(), selfPc),
           new FunctionRow(
+              session,
               image.names().name(pc),
               of.symbols().start(selfPc),
               selfPc,
@@ -85,17 +92,18 @@ public final class ProfileRows {
     }
   }
 
-  private void addEdges(ImageInfo image, CallProfile profile) {
+  private void addEdges(String session, ImageInfo image, CallProfile profile) {
     CallTotals t = profile.edges();
     for (int i = 0; i < profile.edgeCount(); i++) {
       long caller = profile.selfPc(profile.caller(i));
       long callee = profile.selfPc(profile.callee(i));
       ImageInfo of = image.of(callee);
-      Function from = new Function(image.of(caller).id(), image.in(caller));
-      Function to = new Function(of.id(), image.in(callee));
+      Function from = new Function(session, image.of(caller).id(), image.in(caller));
+      Function to = new Function(session, of.id(), image.in(callee));
       edges.merge(
           new Edge(from, to),
           new EdgeRow(
+              session,
               image.names().name(caller),
               image.names().name(callee),
               from.selfPc,

@@ -39,6 +39,16 @@ public record Report(
     TaskChoice choice,
     List<ContextRow> byTask) {
 
+  /** What its cores are called. */
+  public SessionNames names() {
+    return SessionNames.of(cores.stream().map(CoreRow::session));
+  }
+
+  /** Whether rows are those of one session of several. */
+  public boolean isBySession() {
+    return functions.stream().anyMatch(row -> !row.session().isEmpty());
+  }
+
   /** Whether it is of a trace that was cut off. */
   public boolean isCut() {
     return isCut(stats);

@@ -30,6 +30,7 @@ import java.util.function.Predicate;
 public final class ReportBuilder {
   private final List<GraphState> states = new ArrayList<>();
   private TaskChoice choice = TaskChoice.ALL;
+  private boolean sum;
 
   /** Of one state. */
   public static ReportBuilder of(GraphState state) {
@@ -45,6 +46,15 @@ public final class ReportBuilder {
   /** Functions and edges are those of these tasks alone; the states must add up by task. */
   public ReportBuilder only(TaskChoice tasks) {
     choice = tasks;
+    return this;
+  }
+
+  /**
+   * Whether the calls of several sessions are added up; where not, each session has rows that name
+   * it. The hash of the result is that of all in both cases.
+   */
+  public ReportBuilder summed(boolean sessions) {
+    sum = sessions;
     return this;
   }
 
@@ -82,9 +92,10 @@ public final class ReportBuilder {
     for (GraphState state : states) {
       stats.add(state.stats());
     }
+    boolean apart = !sum && isOfSeveral(core -> core.unit() == unit);
     for (CoreGraph core : cores(known -> known.unit() == unit)) {
       coreRows.add(CoreRow.of(core, isCut()));
-      systemCalls.add(core);
+      systemCalls.add(apart ? core.key().session() : "", core);
       text.core(core);
       text.contexts(coreRows.get(coreRows.size() - 1));
       records += core.progress().records();
@@ -94,9 +105,10 @@ public final class ReportBuilder {
     }
     ProfileRows rows = new ProfileRows();
     Map<String, ImageInfo> images = images();
-    merged(unit, TaskChoice.ALL)
-        .forEach((imageId, profile) -> text.profile(images.get(imageId), profile));
-    merged(unit, choice).forEach((imageId, profile) -> rows.add(images.get(imageId), profile));
+    merged(unit, TaskChoice.ALL, false)
+        .forEach((part, profile) -> text.profile(images.get(part.imageId()), profile));
+    merged(unit, choice, apart)
+        .forEach((part, profile) -> rows.add(part.session(), images.get(part.imageId()), profile));
     text.stats(stats);
     return new Report(
         unit,
@@ -111,7 +123,7 @@ public final class ReportBuilder {
         systemCalls.rows(),
         rules(),
         choice,
-        byTask(unit));
+        byTask(unit, apart));
   }
 
   /** Call trees of all tasks of all cores, by core. */
@@ -171,13 +183,27 @@ public final class ReportBuilder {
     return images;
   }
 
-  private Map<String, CallProfile> merged(ClockUnit unit, TaskChoice tasks) {
-    Map<String, CallProfile> merged = new TreeMap<>();
+  /** Whether these cores are of several sessions. */
+  public boolean isOfSeveral(Predicate<CoreSummary> wanted) {
+    return SessionNames.of(
+            states.stream()
+                .flatMap(state -> state.summaries().stream())
+                .filter(wanted)
+                .map(core -> core.key().session()))
+        .several();
+  }
+
+  /** Calls of an image; of all sessions where that is empty. */
+  private record Part(String imageId, String session) {}
+
+  private Map<Part, CallProfile> merged(ClockUnit unit, TaskChoice tasks, boolean apart) {
+    Map<Part, CallProfile> merged =
+        new TreeMap<>(Comparator.comparing(Part::imageId).thenComparing(Part::session));
     for (GraphState state : states) {
       state.profiles(
           (key, profile) -> {
             if (key.unit() == unit) {
-              into(merged, key.imageId()).merge(profile);
+              into(merged, new Part(key.imageId(), apart ? key.session() : "")).merge(profile);
             }
           });
       for (CoreGraph core : state.isByTask() ? state.cores() : List.<CoreGraph>of()) {
@@ -185,7 +211,8 @@ public final class ReportBuilder {
             .forEach(
                 (context, profile) -> {
                   if (core.unit() == unit && tasks.has(context, context.name(core::taskName))) {
-                    into(merged, core.image().id()).merge(profile);
+                    String session = apart ? core.key().session() : "";
+                    into(merged, new Part(core.image().id(), session)).merge(profile);
                   }
                 });
       }
@@ -193,11 +220,11 @@ public final class ReportBuilder {
     return merged;
   }
 
-  private static CallProfile into(Map<String, CallProfile> merged, String imageId) {
-    return merged.computeIfAbsent(imageId, _ -> CallProfile.unlimited());
+  private static CallProfile into(Map<Part, CallProfile> merged, Part part) {
+    return merged.computeIfAbsent(part, _ -> CallProfile.unlimited());
   }
 
-  private List<ContextRow> byTask(ClockUnit unit) {
+  private List<ContextRow> byTask(ClockUnit unit, boolean apart) {
     List<ContextRow> rows = new ArrayList<>();
     if (states.stream().noneMatch(GraphState::isByTask)) {
       return List.of();
@@ -208,7 +235,8 @@ public final class ReportBuilder {
               (context, profile) -> {
                 String name = context.name(core::taskName);
                 if (choice.has(context, name)) {
-                  ProfileRows of = new ProfileRows().add(core.image(), profile);
+                  String session = apart ? core.key().session() : "";
+                  ProfileRows of = new ProfileRows().add(session, core.image(), profile);
                   rows.add(new ContextRow(context, name, unit, of.functions(), of.edges()));
                 }
               });

@@ -16,17 +16,20 @@ public final class SystemCallRows {
       Comparator.comparingLong(SystemCallRow::calls)
           .reversed()
           .thenComparing(SystemCallRow::name)
-          .thenComparing(SystemCallRow::isa);
+          .thenComparing(SystemCallRow::isa)
+          .thenComparing(SystemCallRow::session);
 
-  private record Isa(String name, String table) {}
+  private record Isa(String session, String name, String table) {}
 
   private final Map<Isa, SystemCallTotals> isas = new HashMap<>();
 
-  void add(CoreGraph core) {
+  /** Adds those of a core to those of its session, or of all. */
+  void add(String session, CoreGraph core) {
     SystemCallTotals totals = core.other().systemCallTotals();
     if (totals.numbers().length > 0) {
       isas.computeIfAbsent(
-              new Isa(core.image().isa(), core.image().systemCalls()), _ -> new SystemCallTotals())
+              new Isa(session, core.image().isa(), core.image().systemCalls()),
+              _ -> new SystemCallTotals())
           .merge(totals);
     }
   }
@@ -46,7 +49,12 @@ public final class SystemCallRows {
             Totals t = totals.get(number);
             rows.add(
                 new SystemCallRow(
-                    name(isa.table(), number), isa.name(), t.calls(), t.errors(), t.time()));
+                    isa.session(),
+                    name(isa.table(), number),
+                    isa.name(),
+                    t.calls(),
+                    t.errors(),
+                    t.time()));
           }
         });
     rows.sort(ORDER);

@@ -108,7 +108,7 @@ public final class StackNode {
     };
   }
 
-  private StackNode below(String function) {
+  StackNode below(String function) {
     return below.computeIfAbsent(function, one -> new StackNode(one, place(one)));
   }
 

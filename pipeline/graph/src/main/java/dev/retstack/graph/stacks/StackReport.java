@@ -20,15 +20,19 @@ public record StackReport(ClockUnit unit, StackNode all, long notKept) {
   /**
    * Adds up what the calls of these tasks of cores add up to.
    *
+   * @param summed whether equal stacks of several sessions are one; where not, each session stands
+   *     apart
    * @throws MixedUnitsException where they count in different units
    */
-  public static StackReport of(Iterable<CoreGraph> cores, TaskChoice tasks, StackNode.Apart apart) {
+  public static StackReport of(
+      Iterable<CoreGraph> cores, TaskChoice tasks, StackNode.Apart apart, boolean summed) {
     StackNode all = StackNode.all();
     Set<ClockUnit> units = EnumSet.noneOf(ClockUnit.class);
     long notKept = 0;
     for (CoreGraph core : cores) {
       units.add(core.unit());
-      all.add(core, tasks, apart);
+      StackNode root = summed ? all : all.below("session " + core.key().session());
+      root.add(core, tasks, apart);
       notKept += core.stats().get(Stat.TREE_CALLS_NOT_KEPT);
     }
     if (units.size() > 1) {

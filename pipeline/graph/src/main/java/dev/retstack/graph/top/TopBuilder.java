@@ -85,6 +85,7 @@ public final class TopBuilder {
       long selfPc = in.readLong();
       FunctionRow row =
           new FunctionRow(
+              "", // what goes on now is that of all sessions
               Fields.readText(in),
               selfPc - Fields.readVarint(in),
               selfPc,

@@ -170,8 +170,8 @@ class OtherRecordsTest {
     assertThat(calls.get(2).ending()).isEqualTo(Ending.ENDED);
     assertThat(ReportBuilder.of(stream.state()).build().systemCalls())
         .containsExactly(
-            new SystemCallRow("write", "x86_64", 2, 1, 3),
-            new SystemCallRow("exit_group", "x86_64", 1, 0, 0));
+            new SystemCallRow("", "write", "x86_64", 2, 1, 3),
+            new SystemCallRow("", "exit_group", "x86_64", 1, 0, 0));
     assertThat(row("main").total()).isEqualTo(11);
   }
 

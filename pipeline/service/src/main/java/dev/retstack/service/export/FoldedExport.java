@@ -4,6 +4,7 @@ import dev.retstack.graph.check.AnomalyMessage;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
+import dev.retstack.graph.report.SessionNames;
 import dev.retstack.graph.totals.ContextKey;
 import dev.retstack.graph.tree.Ending;
 import dev.retstack.graph.tree.TreeKind;
@@ -48,20 +49,24 @@ public final class FoldedExport {
    *
    * @param byTask whether the name of the task is the outermost frame; interrupts stand in one
    *     frame of that name beside the tasks then, and not in what they interrupted
+   * @param apart whether stacks of several sessions stand apart: the image says which
    * @param cut whether their trace was cut off: the first line says so, and has no time
    * @return stacks that were shortened
    */
-  public static long write(List<CallTree> trees, boolean byTask, boolean cut, Appendable out)
+  public static long write(
+      List<CallTree> trees, boolean byTask, boolean apart, boolean cut, Appendable out)
       throws IOException {
     if (cut) {
       Line.write(out, "[%s] 0".formatted(AnomalyMessage.CUT));
     }
     Stack root = new Stack("");
+    SessionNames names = apart ? SessionNames.ofTrees(trees) : new SessionNames(false);
     for (CallTree tree : trees) {
-      Stack own = (byTask ? root.below(tree.taskName()) : root).below(tree.image());
+      String image = names.name(tree.image(), tree.session());
+      Stack own = (byTask ? root.below(tree.taskName()) : root).below(image);
       Adder adder =
           byTask
-              ? new Adder(own, () -> root.below(ContextKey.INTERRUPTS_NAME).below(tree.image()))
+              ? new Adder(own, () -> root.below(ContextKey.INTERRUPTS_NAME).below(image))
               : new Adder(own);
       TreeWalk.walk(tree, List.of(), Integer.MAX_VALUE, adder);
     }

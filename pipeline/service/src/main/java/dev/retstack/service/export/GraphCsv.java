@@ -4,6 +4,7 @@ import dev.retstack.graph.check.AnomalyMessage;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
+import dev.retstack.graph.report.SessionNames;
 import dev.retstack.graph.tree.Ending;
 import dev.retstack.graph.tree.TreeKind;
 import dev.retstack.service.table.Csv;
@@ -17,7 +18,8 @@ import java.util.List;
  * loss is a line of kind LOSS whose arguments say how many records are missing and which. Calls
  * that a loss cut off have bounds of their duration. A line of kind NOT_KEPT says in its arguments
  * how many later calls of the core have no line, since its trees have no room for them. The last
- * columns name the task and the interrupt of the line.
+ * columns name the task and the interrupt of the line. Where there are several sessions, the name
+ * of a core says which.
  */
 public final class GraphCsv {
   private GraphCsv() {}
@@ -31,6 +33,7 @@ public final class GraphCsv {
   public static void write(List<CallTree> trees, int maxDepth, boolean cut, Appendable out)
       throws IOException {
     Csv csv = new Csv(out);
+    SessionNames names = SessionNames.ofTrees(trees);
     csv.line(
         "core",
         "task",
@@ -47,10 +50,27 @@ public final class GraphCsv {
         "taskName",
         "interrupt");
     for (CallTree tree : trees) {
-      TreeWalk.walk(tree, List.of(), maxDepth, new Lines(tree, csv, new ArrayDeque<>()));
+      TreeWalk.walk(
+          tree,
+          List.of(),
+          maxDepth,
+          new Lines(tree, names.name(tree.core(), tree.session()), csv, new ArrayDeque<>()));
       if (tree.notKept() > 0) {
         csv.line(
-            tree.core(), "", 0, "", "", "", "", "NOT_KEPT", tree.notKept(), "", "", "", "", "");
+            names.name(tree.core(), tree.session()),
+            "",
+            0,
+            "",
+            "",
+            "",
+            "",
+            "NOT_KEPT",
+            tree.notKept(),
+            "",
+            "",
+            "",
+            "",
+            "");
       }
     }
     if (cut) {
@@ -58,7 +78,7 @@ public final class GraphCsv {
     }
   }
 
-  private record Lines(CallTree tree, Csv csv, Deque<CallNode> interrupts)
+  private record Lines(CallTree tree, String core, Csv csv, Deque<CallNode> interrupts)
       implements TreeWalk.Visitor {
     @Override
     public void enter(CallNode call, int depth) throws IOException {
@@ -68,7 +88,7 @@ public final class GraphCsv {
         interrupts.push(call);
       }
       csv.line(
-          tree.core(),
+          core,
           Long.toUnsignedString(tree.task()),
           depth,
           call.function(),

@@ -6,6 +6,7 @@ import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
+import dev.retstack.graph.report.SessionNames;
 import dev.retstack.graph.stacks.StackNode;
 import dev.retstack.graph.symbol.SourceLine;
 import dev.retstack.graph.tree.Ending;
@@ -48,6 +49,7 @@ public final class PerfettoExport {
       List<CallTree> trees, List<AnomalyRow> anomalies, boolean cut, OutputStream out)
       throws IOException {
     Map<CoreKey, Integer> pids = new HashMap<>();
+    SessionNames names = SessionNames.ofTrees(trees);
     int number = 0;
     for (CallTree tree : trees) {
       number++;
@@ -59,7 +61,7 @@ public final class PerfettoExport {
       // uuids: of cores 3 n, of tasks 3 n + 1, of interrupts 3 n + 2
       long process = 3L * pid;
       if (first) {
-        sequence.track(track -> process(track, process, pid, tree, cut));
+        sequence.track(track -> process(track, process, pid, tree, names.name(core), cut));
       }
       long thread = 3L * number + 1;
       sequence.track(track -> thread(track, process, thread, pid, tid, tree));
@@ -69,10 +71,11 @@ public final class PerfettoExport {
   }
 
   private static void process(
-      CodedOutputStream track, long uuid, int pid, CallTree tree, boolean cut) throws IOException {
+      CodedOutputStream track, long uuid, int pid, CallTree tree, String core, boolean cut)
+      throws IOException {
     String name =
         "core %s (%s) %s%s"
-            .formatted(tree.core(), tree.isa(), tree.image(), cut ? "; " + AnomalyMessage.CUT : "");
+            .formatted(core, tree.isa(), tree.image(), cut ? "; " + AnomalyMessage.CUT : "");
     track.writeUInt64(PerfettoFields.TRACK_UUID, uuid);
     PerfettoSequence.message(
         track,

@@ -20,6 +20,7 @@ import static dev.retstack.service.http.Parameter.NODES;
 import static dev.retstack.service.http.Parameter.OFFSET;
 import static dev.retstack.service.http.Parameter.ROWS;
 import static dev.retstack.service.http.Parameter.SESSION;
+import static dev.retstack.service.http.Parameter.SESSIONS_SUMMED;
 import static dev.retstack.service.http.Parameter.SEVERITY;
 import static dev.retstack.service.http.Parameter.SORT;
 import static dev.retstack.service.http.Parameter.TARGET;
@@ -50,6 +51,7 @@ public enum Endpoint {
       UNIT,
       CORE,
       SESSION,
+      SESSIONS_SUMMED,
       FROM,
       TO,
       AT,
@@ -60,6 +62,7 @@ public enum Endpoint {
       "{unit,edges,partitions,parts}",
       FORMAT,
       UNIT,
+      SESSIONS_SUMMED,
       LIMIT,
       OFFSET),
   OPEN_CALLS(
@@ -110,6 +113,7 @@ public enum Endpoint {
       UNIT,
       CORE,
       SESSION,
+      SESSIONS_SUMMED,
       TASK,
       FUNCTION,
       IN,
@@ -128,6 +132,7 @@ public enum Endpoint {
       FUNCTION,
       CORE,
       SESSION,
+      SESSIONS_SUMMED,
       TASK,
       FROM,
       TO,

@@ -44,6 +44,12 @@ public record Parameter(
           "total");
   public static final Parameter CORE = text("core", "of this core only");
   static final Parameter SESSION = text("session", "of this session only");
+  static final Parameter SESSIONS_SUMMED =
+      oneOf(
+          "sessions",
+          "several sessions stand apart, or are added up (default: apart)",
+          "apart",
+          "sum");
   static final Parameter TASK =
       text("task", "of this task only: its id, unsigned, in decimal or hex (0x...); or its name");
   static final Parameter FUNCTION = text("function", "calls of this function only");

@@ -50,7 +50,8 @@ final class Answers {
 
   static Answer report(View view, Map<String, String> parameters) {
     return answer(
-        ReportView.ofJob(view.report(unit(parameters)), view.forgotten(), view.coverage()),
+        ReportView.ofJob(
+            view.report(unit(parameters), summed(parameters)), view.forgotten(), view.coverage()),
         parameters);
   }
 
@@ -65,7 +66,10 @@ final class Answers {
   static Answer stats(View view, Map<String, String> parameters) {
     return answer(
         ReportView.stats(
-            view.report(unit(parameters)), view.partitions(), view.forgotten(), view.coverage()),
+            view.report(unit(parameters), summed(parameters)),
+            view.partitions(),
+            view.forgotten(),
+            view.coverage()),
         parameters);
   }
 
@@ -90,7 +94,8 @@ final class Answers {
                     && (unit.isEmpty() || unit.get() == core.unit()),
             task(parameters),
             StackNode.Apart.valueOf(
-                parameters.getOrDefault("apart", "none").toUpperCase(Locale.ROOT)));
+                parameters.getOrDefault("apart", "none").toUpperCase(Locale.ROOT)),
+            summed(parameters));
     Optional<String> function = Optional.ofNullable(parameters.get("function"));
     StackNode all = found.all();
     StackNode outermost = function.map(all::callees).orElse(all);
@@ -112,7 +117,9 @@ final class Answers {
   static Answer durations(View view, Map<String, String> parameters) {
     List<CallTree> trees = within(chosen(view.trees(), parameters), parameters);
     String function = parameters.getOrDefault("function", "");
-    return answer(DurationsView.of(trees, function, Optional.of(view.coverage())), parameters);
+    return answer(
+        DurationsView.of(trees, function, summed(parameters), Optional.of(view.coverage())),
+        parameters);
   }
 
   private static List<CallTree> within(List<CallTree> trees, Map<String, String> parameters) {
@@ -123,7 +130,7 @@ final class Answers {
   }
 
   static Answer edges(View view, Map<String, String> parameters) {
-    Report report = view.report(unit(parameters));
+    Report report = view.report(unit(parameters), summed(parameters));
     Page<EdgeRow> page = Page.of(report.edges(), "edges", parameters);
     return answer(ReportView.edges(page.rows(), report, view.coverage()), page, parameters);
   }
@@ -221,6 +228,10 @@ final class Answers {
 
   private static boolean matches(Map<String, String> parameters, String name, String value) {
     return !parameters.containsKey(name) || parameters.get(name).equals(value);
+  }
+
+  private static boolean summed(Map<String, String> parameters) {
+    return parameters.getOrDefault("sessions", "").equals("sum");
   }
 
   private static Optional<ClockUnit> unit(Map<String, String> parameters) {

@@ -70,11 +70,13 @@ public final class View {
   /**
    * The report over the cores of these partitions.
    *
+   * @param summed whether several sessions are added up
    * @throws dev.retstack.graph.report.MixedUnitsException where no unit is given and there are
    *     several
    */
-  public Report report(Optional<ClockUnit> unit) {
-    return unit.isPresent() ? merged.build(unit.get()) : merged.build();
+  public Report report(Optional<ClockUnit> unit, boolean summed) {
+    ReportBuilder all = merged.summed(summed);
+    return unit.isPresent() ? all.build(unit.get()) : all.build();
   }
 
   /** Call trees by core. */
@@ -83,8 +85,9 @@ public final class View {
   }
 
   /** What the calls of the tasks of some cores add up to by their stacks. */
-  public StackReport stacks(Predicate<CoreSummary> cores, TaskChoice tasks, StackNode.Apart apart) {
-    return StackReport.of(merged.cores(cores), tasks, apart);
+  public StackReport stacks(
+      Predicate<CoreSummary> cores, TaskChoice tasks, StackNode.Apart apart, boolean summed) {
+    return StackReport.of(merged.cores(cores), tasks, apart, summed || !merged.isOfSeveral(cores));
   }
 
   /** Calls that are open, also those that no tree has. */

@@ -80,7 +80,7 @@ public final class ChunkReplay {
         images,
         question.to(),
         tiles.state(),
-        new TraceReplay.Window(key.core()::equals, question.from(), question.to(), false));
+        new TraceReplay.Window(key::equals, question.from(), question.to(), false));
     return tiles.answer();
   }
 

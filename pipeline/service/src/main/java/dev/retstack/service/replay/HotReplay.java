@@ -1,6 +1,7 @@
 package dev.retstack.service.replay;
 
 import dev.retstack.graph.hot.HotCores;
+import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.input.ImageInfo;
 import dev.retstack.graph.input.LateSymbols;
 import dev.retstack.graph.input.OtherImages;
@@ -15,6 +16,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.Predicate;
 
 /** The records of a trace into tables of hot addresses, without rebuilding the calls. */
 public final class HotReplay {
@@ -32,13 +34,15 @@ public final class HotReplay {
   /**
    * Reads a whole trace.
    *
+   * @param wanted only chunks of these cores count
    * @param cores filled
    * @param names for images that were announced without
    * @return whether it was cut off
    * @throws dev.retstack.schema.file.CorruptTraceException when the file is not a trace, or changed
    * @throws InvalidTraceException when its entries do not fit together
    */
-  public static Read read(Path file, HotCores cores, LateSymbols names) throws IOException {
+  public static Read read(Path file, Predicate<CoreKey> wanted, HotCores cores, LateSymbols names)
+      throws IOException {
     Map<String, ImageInfo> images = new HashMap<>();
     OtherImages others = new OtherImages(images::get);
     RecordBatch batch = new RecordBatch(0);
@@ -47,7 +51,7 @@ public final class HotReplay {
         if (entry.getImage() != null) {
           ImageInfo image = names.name(ChunkApplier.info(entry.getImage())).among(others);
           images.putIfAbsent(image.id(), image);
-        } else if (entry.getChunk() != null) {
+        } else if (entry.getChunk() != null && wanted.test(ChunkApplier.key(entry.getChunk()))) {
           batch = apply(file, entry.getChunk(), images, batch, cores);
         }
       }

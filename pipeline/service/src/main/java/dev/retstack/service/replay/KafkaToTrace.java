@@ -68,14 +68,12 @@ public final class KafkaToTrace {
    * are not those of the log, which therefore cannot find them. The file takes its place when it is
    * complete.
    *
-   * @param session whose cores; empty for any
    * @param progress hears how far the topic was read
    * @throws InvalidTraceException where there is no such core, or the window does not fit in memory
    */
   public static Copied copy(
       KafkaSettings kafka,
       Topics topics,
-      String session,
       TraceReplay.Window window,
       Path file,
       TraceReplay.Progress progress)
@@ -88,8 +86,7 @@ public final class KafkaToTrace {
             kafka,
             topics,
             chunk -> {
-              if (window.core().test(chunk.getCore())
-                  && (session.isEmpty() || session.equals(chunk.getSession()))) {
+              if (window.core().test(ChunkApplier.key(chunk))) {
                 Chunks.check(chunk);
                 cores
                     .computeIfAbsent(

@@ -1,5 +1,7 @@
 package dev.retstack.service.replay;
 
+import dev.retstack.graph.input.CoreKey;
+import dev.retstack.graph.report.SessionNames;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.Image;
 import dev.retstack.schema.file.IndexedTrace;
@@ -17,6 +19,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 
 /**
  * Makes a trace of others: core by core, whole chunks in their order, each once, with the images
@@ -136,18 +139,21 @@ public final class TraceCopy implements Closeable {
     }
   }
 
-  private Set<TraceIndex.Core> cores(Predicate<String> wanted) throws InvalidTraceException {
+  private Set<TraceIndex.Core> cores(Predicate<CoreKey> wanted) throws InvalidTraceException {
     Set<TraceIndex.Core> all = new LinkedHashSet<>();
     traces.forEach(trace -> all.addAll(trace.index().cores()));
     Set<TraceIndex.Core> found = new LinkedHashSet<>(all);
-    found.removeIf(core -> !wanted.test(core.core()));
+    found.removeIf(core -> !wanted.test(new CoreKey(core.session(), core.core())));
     if (found.isEmpty() && !all.isEmpty()) {
+      SessionNames names = SessionNames.of(all.stream().map(TraceIndex.Core::session));
       throw new InvalidTraceException(
           "no such core in %s: it has %s"
               .formatted(
                   files.getFirst(),
-                  String.join(
-                      ", ", all.stream().map(TraceIndex.Core::core).distinct().sorted().toList())),
+                  all.stream()
+                      .map(core -> names.name(core.core(), core.session()))
+                      .sorted()
+                      .collect(Collectors.joining(", "))),
           null);
     }
     return found;

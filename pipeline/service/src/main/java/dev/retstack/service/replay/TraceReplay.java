@@ -144,13 +144,13 @@ public final class TraceReplay {
   /**
    * A time of a trace.
    *
-   * @param core of these cores, by their names
+   * @param core of these cores
    * @param from first time, in the unit of each core
    * @param to last time
    * @param counts whether the cores begin and end with the window, so that only what is in it
    *     counts; where not, calls are whole as far as they were read
    */
-  public record Window(Predicate<String> core, long from, long to, boolean counts) {}
+  public record Window(Predicate<CoreKey> core, long from, long to, boolean counts) {}
 
   /**
    * Reads no more of a trace than what went on in a window needs: the chunks of it, found by the
@@ -306,7 +306,9 @@ public final class TraceReplay {
   /** The cores that are meant; all, where there is none of these. */
   private static Collection<TraceIndex.Core> cores(IndexedTrace trace, Window window) {
     List<TraceIndex.Core> wanted =
-        trace.index().cores().stream().filter(core -> window.core().test(core.core())).toList();
+        trace.index().cores().stream()
+            .filter(core -> window.core().test(new CoreKey(core.session(), core.core())))
+            .toList();
     return wanted.isEmpty() ? List.copyOf(trace.index().cores()) : wanted;
   }
 

@@ -127,6 +127,12 @@ public final class Table<R> {
     return onlyJson(name, row -> new Rows<>(table, rows.apply(row)));
   }
 
+  /** And a column of words, which text shows last. */
+  public Table<R> last(String name, Function<? super R, ?> value) {
+    Table<R> with = text(name, value);
+    return headings.isEmpty() ? with : with.headed(name.toUpperCase(Locale.ROOT));
+  }
+
   private Table<R> and(Column<R> column) {
     List<Column<R>> all = new ArrayList<>(columns);
     all.add(column);

@@ -3,6 +3,7 @@ package dev.retstack.service.view;
 import dev.retstack.graph.check.Count;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.AnomalySum;
+import dev.retstack.graph.report.SessionNames;
 import dev.retstack.service.export.TaskText;
 import dev.retstack.service.table.Document;
 import dev.retstack.service.table.Table;
@@ -68,9 +69,12 @@ public final class AnomaliesView {
     if (anomalies.isEmpty()) {
       document.line("# no anomalies");
     }
+    SessionNames names =
+        SessionNames.of(
+            anomalies.stream().map(sum -> sum.sample().session()).filter(one -> !one.isEmpty()));
     for (AnomalySum sum : anomalies) {
       if (sum.sampled()) {
-        block(sum, document);
+        block(sum, names, document);
       } else {
         line(sum, document);
       }
@@ -94,7 +98,7 @@ public final class AnomaliesView {
                 row.message()));
   }
 
-  private static void block(AnomalySum sum, Document out) {
+  private static void block(AnomalySum sum, SessionNames names, Document out) {
     AnomalyRow row = sum.sample();
     out.line(CUT);
     out.line(
@@ -102,7 +106,7 @@ public final class AnomaliesView {
             .formatted(
                 row.severity(),
                 row.kind(),
-                row.core(),
+                names.name(row.core(), row.session()),
                 row.isa(),
                 TaskText.behindTask(row.taskName()),
                 row.time()));

@@ -14,6 +14,8 @@ import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /**
@@ -53,10 +55,22 @@ public final class DurationsView {
    * Durations of calls.
    *
    * @param function name of the functions that are meant; empty for all
+   * @param summed whether calls of several sessions are taken together
    * @param coverage of a job; empty for a trace
-   * @throws BadRequestException where their cores count in different units
+   * @throws BadRequestException where their cores count in different units, or are of several
+   *     sessions that are not to be summed
    */
-  public static Document of(List<CallTree> trees, String function, Optional<Coverage> coverage) {
+  public static Document of(
+      List<CallTree> trees, String function, boolean summed, Optional<Coverage> coverage) {
+    Set<String> sessions = new TreeSet<>();
+    trees.forEach(tree -> sessions.add(tree.session()));
+    if (!summed && sessions.size() > 1) {
+      throw new BadRequestException(
+          409,
+          "these calls are of %s, such as %s"
+              .formatted(Count.of(sessions.size(), "session"), sessions.iterator().next()),
+          "ask for one session, or for the sum of all");
+    }
     DurationsView view = new DurationsView();
     for (CallTree tree : trees) {
       view.notKept += tree.notKept();

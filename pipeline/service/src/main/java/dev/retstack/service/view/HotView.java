@@ -3,6 +3,7 @@ package dev.retstack.service.view;
 import dev.retstack.graph.check.Count;
 import dev.retstack.graph.hot.HotProfile;
 import dev.retstack.graph.hot.HotRow;
+import dev.retstack.graph.report.SessionNames;
 import dev.retstack.service.table.CutOff;
 import dev.retstack.service.table.Document;
 import dev.retstack.service.table.Table;
@@ -65,11 +66,12 @@ public final class HotView {
    * @param cut whether their trace was cut off: each profile of JSON says so
    */
   public static Document of(List<HotProfile> profiles, boolean bounds, boolean cut) {
+    SessionNames names = SessionNames.of(profiles.stream().map(HotProfile::session));
     Document document =
         new Document()
             .rows("", cut ? PROFILES.onlyJson("cut", _ -> true) : PROFILES, profiles)
             .csv(
-                ALL,
+                names.several() ? ALL.last("session", of -> of.profile().session()) : ALL,
                 profiles.stream()
                     .flatMap(profile -> profile.rows().stream().map(r -> new OfCore(profile, r)))
                     .toList());
@@ -79,17 +81,18 @@ public final class HotView {
         document.gap();
       }
       first = false;
-      head(profile, bounds, document);
+      head(profile, names, bounds, document);
       document.text(bounds ? BOUNDED : PLAIN, profile.rows());
     }
     return CutOff.ahead(cut, document);
   }
 
-  private static void head(HotProfile profile, boolean bounds, Document out) {
+  private static void head(HotProfile profile, SessionNames names, boolean bounds, Document out) {
+    String cores = profile.core().isEmpty() ? "all cores" : "core " + profile.core();
     out.line(
         "# %s: %s, ratios of %d"
             .formatted(
-                profile.core().isEmpty() ? "all cores" : "core " + profile.core(),
+                names.name(cores, profile.session()),
                 Count.of(profile.calls(), "call"),
                 profile.total()));
     if (bounds) {

@@ -2,6 +2,7 @@ package dev.retstack.service.view;
 
 import dev.retstack.graph.check.Count;
 import dev.retstack.graph.report.OpenCallRow;
+import dev.retstack.graph.report.SessionNames;
 import dev.retstack.service.table.Document;
 import dev.retstack.service.table.Table;
 import java.util.List;
@@ -21,9 +22,7 @@ public final class OpenCallsView {
           .number("depth", OpenCallRow::depth)
           .number("enter", OpenCallRow::enter)
           .number("openFor", OpenCallRow::openFor)
-          .text("unit", OpenCallRow::unit)
-          .headed(
-              "CORE", "TASK=taskName", "DEPTH", "ENTER", "OPEN FOR=openFor", "UNIT", "FUNCTION");
+          .text("unit", OpenCallRow::unit);
 
   private OpenCallsView() {}
 
@@ -36,9 +35,21 @@ public final class OpenCallsView {
   public static Document of(List<OpenCallRow> calls, long open, Optional<Coverage> coverage) {
     Document document = new Document();
     coverage.ifPresent(of -> of.addTo(document));
+    SessionNames names = SessionNames.of(calls.stream().map(OpenCallRow::session));
+    Table<OpenCallRow> named =
+        CALLS
+            .onlyText("coreName", call -> names.name(call.core(), call.session()))
+            .headed(
+                "CORE=coreName",
+                "TASK=taskName",
+                "DEPTH",
+                "ENTER",
+                "OPEN FOR=openFor",
+                "UNIT",
+                "FUNCTION");
     return document
         .field("open", open)
-        .table("calls", CALLS, calls)
+        .table("calls", named, calls)
         .line(
             "%s, %s"
                 .formatted(

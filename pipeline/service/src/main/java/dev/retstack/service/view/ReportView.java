@@ -8,6 +8,7 @@ import dev.retstack.graph.report.EdgeRow;
 import dev.retstack.graph.report.FunctionRow;
 import dev.retstack.graph.report.InterruptRow;
 import dev.retstack.graph.report.Report;
+import dev.retstack.graph.report.SessionNames;
 import dev.retstack.graph.report.StatRow;
 import dev.retstack.graph.report.SystemCallRow;
 import dev.retstack.graph.report.TaskRow;
@@ -121,19 +122,20 @@ public final class ReportView {
           .rows("losses", LOSSES, CoreRow::losses);
 
   /** A line that says what of a core is missing. */
-  private record Missing(String what, CoreRow core, String where, String after, String until) {}
+  private record Missing(
+      String what, String name, CoreRow core, String where, String after, String until) {}
 
   private static final Table<Missing> MISSING =
       new Table<Missing>()
           .number("missing", Missing::what)
-          .text("core", row -> row.core().core())
+          .text("core", Missing::name)
           .text("where", Missing::where)
           .number("after", Missing::after)
           .number("until", Missing::until)
           .number("complete", row -> new Percent(row.core().completeness()));
 
-  /** A task of a core. */
-  private record OfCore<T>(CoreRow core, T row) {}
+  /** A task of a core, which has that name in text. */
+  private record OfCore<T>(CoreRow core, String name, T row) {}
 
   private static final Table<OfCore<TaskRow>> TASKS =
       new Table<OfCore<TaskRow>>()
@@ -162,6 +164,7 @@ public final class ReportView {
                       row ->
                           row.losses().isEmpty() ? null : new Table.Rows<>(LOSSES, row.losses())),
               OfCore::row)
+          .onlyText("coreName", OfCore::name)
           .headed(
               "CALLS",
               "OPEN",
@@ -171,7 +174,7 @@ public final class ReportView {
               "SWITCHES",
               "TASK=name",
               "STATE",
-              "CORE",
+              "CORE=coreName",
               "COMPLETE=completeness");
 
   private static final Table<OfCore<InterruptRow>> INTERRUPTS =
@@ -187,7 +190,8 @@ public final class ReportView {
                   .number("total", InterruptRow::total)
                   .number("max", InterruptRow::max),
               OfCore::row)
-          .headed("COUNT", "TOTAL", "MAX", "INTERRUPT=name", "CORE");
+          .onlyText("coreName", OfCore::name)
+          .headed("COUNT", "TOTAL", "MAX", "INTERRUPT=name", "CORE=coreName");
 
   private static final Table<ContextRow> BY_TASK =
       new Table<ContextRow>()
@@ -247,7 +251,12 @@ public final class ReportView {
       Report report, int most, Table<FunctionRow> functions, Document document) {
     document.text(lines -> text(report, most, functions, lines));
     json(report, document);
-    return csv(WITH_SOURCE, report.functions(), report, ContextRow::functions, document);
+    return csv(
+        bySession(WITH_SOURCE, FunctionRow::session, report),
+        report.functions(),
+        report,
+        ContextRow::functions,
+        document);
   }
 
   /**
@@ -262,21 +271,28 @@ public final class ReportView {
                 lines ->
                     tables(
                         report,
-                        EDGES_AS_TEXT,
+                        bySession(EDGES_AS_TEXT, EdgeRow::session, report),
                         report.edges(),
                         ContextRow::edges,
                         most,
                         "edges",
                         lines));
     json(report, document);
-    return csv(EDGES, report.edges(), report, ContextRow::edges, document);
+    return csv(
+        bySession(EDGES, EdgeRow::session, report),
+        report.edges(),
+        report,
+        ContextRow::edges,
+        document);
   }
 
   /** Some of the edges of a job. */
   public static Document edges(List<EdgeRow> edges, Report report, Coverage coverage) {
     Document document = new Document();
     coverage.addTo(document);
-    return document.field("unit", report.unit()).table("edges", EDGES, edges);
+    return document
+        .field("unit", report.unit())
+        .table("edges", bySession(EDGES, EdgeRow::session, report), edges);
   }
 
   /** What a job dropped, lost and found, and how far each partition came. */
@@ -294,8 +310,15 @@ public final class ReportView {
   private static void text(
       Report report, int most, Table<FunctionRow> functions, Document document) {
     tables(
-        report, functions, report.functions(), ContextRow::functions, most, "functions", document);
-    document.textIfAny(SYSTEM_CALLS, report.systemCalls());
+        report,
+        bySession(functions, FunctionRow::session, report),
+        report.functions(),
+        ContextRow::functions,
+        most,
+        "functions",
+        document);
+    document.textIfAny(
+        bySession(SYSTEM_CALLS, SystemCallRow::session, report), report.systemCalls());
     document.textIfAny(TASKS, tasks(report));
     document.textIfAny(INTERRUPTS, interrupts(report));
     document.textIfAny(STATS, report.stats());
@@ -319,7 +342,7 @@ public final class ReportView {
       String what,
       Document document) {
     head(report, document);
-    missing(report.cores(), document);
+    missing(report, document);
     if (report.byTask().isEmpty()) {
       first(table, all, most, what, document);
     }
@@ -329,7 +352,7 @@ public final class ReportView {
       if (!first) {
         document.gap();
       }
-      document.line("# core %s, %s".formatted(row.context().core().core(), name));
+      document.line("# core %s, %s".formatted(report.names().name(row.context().core()), name));
       first(table, ofTask.apply(row), most, what, document);
       first = false;
     }
@@ -351,17 +374,28 @@ public final class ReportView {
           "# not in TOTAL, AVG, MIN and MAX: %s"
               .formatted(String.join(", ", report.rules().off())));
     }
+    if (report.isBySession()) {
+      document.line(
+          "# each session has rows that name it: --session shows one, --sum-sessions adds them up");
+    }
     document.line("# result hash %s".formatted(report.resultHash())).gap();
   }
 
-  private static void missing(List<CoreRow> cores, Document document) {
+  private static void missing(Report report, Document document) {
+    SessionNames names = report.names();
     List<Missing> rows = new ArrayList<>();
     int left = 0;
-    for (CoreRow core : cores) {
+    for (CoreRow core : report.cores()) {
+      String name = names.name(core.core(), core.session());
       if (core.untraced() > 0) {
         rows.add(
             new Missing(
-                Count.of(core.untraced(), "call"), core, "ran untraced: see the stats", "", ""));
+                Count.of(core.untraced(), "call"),
+                name,
+                core,
+                "ran untraced: see the stats",
+                "",
+                ""));
       }
       for (Loss loss : core.losses()) {
         if (rows.size() >= LOSSES_MAX) {
@@ -370,6 +404,7 @@ public final class ReportView {
           rows.add(
               new Missing(
                   String.valueOf(loss.records()),
+                  name,
                   core,
                   LossText.place(loss),
                   String.valueOf(loss.after()),
@@ -407,10 +442,13 @@ public final class ReportView {
     document
         .rowsIfAny(
             "incomplete", INCOMPLETE, report.cores().stream().filter(c -> !c.isWhole()).toList())
-        .rows("functions", WITH_SOURCE, report.functions())
-        .rows("edges", EDGES, report.edges())
+        .rows("functions", bySession(WITH_SOURCE, FunctionRow::session, report), report.functions())
+        .rows("edges", bySession(EDGES, EdgeRow::session, report), report.edges())
         .rowsIfAny("byTask", BY_TASK, report.byTask())
-        .rowsIfAny("systemCalls", SYSTEM_CALLS, report.systemCalls())
+        .rowsIfAny(
+            "systemCalls",
+            bySession(SYSTEM_CALLS, SystemCallRow::session, report),
+            report.systemCalls())
         .rowsIfAny("tasks", TASKS, tasks(report))
         .rowsIfAny("interrupts", INTERRUPTS, interrupts(report))
         .rows("stats", STATS, report.stats());
@@ -433,6 +471,12 @@ public final class ReportView {
             .toList());
   }
 
+  /** The columns; where rows are those of one session of several, also which. */
+  private static <T> Table<T> bySession(
+      Table<T> table, Function<T, String> session, Report report) {
+    return report.isBySession() ? table.last("session", session) : table;
+  }
+
   private static Object taskId(ContextRow row) {
     return row.context().isTask() ? new Table.TaskId(row.context().task()) : null;
   }
@@ -443,13 +487,19 @@ public final class ReportView {
             core ->
                 core.tasks().stream()
                     .filter(task -> report.choice().has(task.id(), task.name()))
-                    .map(task -> new OfCore<>(core, task)))
+                    .map(task -> new OfCore<>(core, name(report, core), task)))
         .toList();
   }
 
   private static List<OfCore<InterruptRow>> interrupts(Report report) {
     return report.cores().stream()
-        .flatMap(core -> core.interrupts().stream().map(one -> new OfCore<>(core, one)))
+        .flatMap(
+            core ->
+                core.interrupts().stream().map(one -> new OfCore<>(core, name(report, core), one)))
         .toList();
+  }
+
+  private static String name(Report report, CoreRow core) {
+    return report.names().name(core.core(), core.session());
   }
 }

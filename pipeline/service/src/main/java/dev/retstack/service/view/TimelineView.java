@@ -3,6 +3,7 @@ package dev.retstack.service.view;
 import dev.retstack.graph.check.Count;
 import dev.retstack.graph.pyramid.Line;
 import dev.retstack.graph.pyramid.Timeline;
+import dev.retstack.graph.report.SessionNames;
 import dev.retstack.graph.symbol.FunctionNames;
 import dev.retstack.service.replay.TraceTimeline;
 import dev.retstack.service.table.Document;
@@ -145,12 +146,13 @@ public final class TimelineView {
   }
 
   private static void write(Document text, List<TraceTimeline.Answer> answers) {
+    SessionNames names = SessionNames.of(answers.stream().map(answer -> answer.core().session()));
     for (TraceTimeline.Answer answer : answers) {
       Timeline timeline = answer.timeline();
       text.line(
           "core %s: %,d to %,d, %,d %s a character"
               .formatted(
-                  answer.core().core(),
+                  names.name(answer.core()),
                   timeline.from(),
                   timeline.to(),
                   timeline.pixel(),

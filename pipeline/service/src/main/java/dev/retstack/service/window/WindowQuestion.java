@@ -80,7 +80,12 @@ public record WindowQuestion(String core, String session, OptionalLong from, Opt
   /** As it is asked of a trace. */
   public TraceReplay.Window window(boolean counts) {
     return new TraceReplay.Window(
-        name -> core.isEmpty() || core.equals(name), first(), last(), counts);
+        key ->
+            (core.isEmpty() || core.equals(key.core()))
+                && (session.isEmpty() || session.equals(key.session())),
+        first(),
+        last(),
+        counts);
   }
 
   /** The parameters with the time as {@code from} and {@code to}. */

@@ -1,22 +1,24 @@
-// Two cores by function name: what one has more of than the other.
+// Two cores by function and image: what one has more of than the other.
 import { ask } from "./api.js";
 import { choice, field, h, name, notice } from "./dom.js";
 import { Icicle, leftOut, pair, stacks } from "./flame.js";
+import { coreNames } from "./functions.js";
 import { finder, number, unitName } from "./format.js";
 import { DataTable } from "./table.js";
 
 const MIXED = "The cores count in different units: their times cannot be compared.";
 const sign = (value) => (value > 0 ? "+" : "") + number(value);
 
-/** Rows of two reports, by the name of the function. */
+/** Rows of two reports, by the names of the function and of the file that it is in: two builds have one name. */
 export function differences(first, second) {
   const rows = new Map();
   const add = (report, side) => {
     for (const one of report.functions) {
-      const row = rows.get(one.name) ?? { name: one.name, callsA: 0, callsB: 0, selfA: 0, selfB: 0 };
+      const key = JSON.stringify([one.name, one.image]);
+      const row = rows.get(key) ?? { name: one.name, image: one.image, callsA: 0, callsB: 0, selfA: 0, selfB: 0 };
       row["calls" + side] += one.calls;
       row["self" + side] += one.self;
-      rows.set(one.name, row);
+      rows.set(key, row);
     }
   };
   add(first, "A");
@@ -37,8 +39,9 @@ export default {
       return;
     }
     cores.sort((a, b) => (a.core < b.core ? -1 : a.core > b.core ? 1 : 0));
+    const called = coreNames(cores);
     const keyOf = (core) => JSON.stringify([core.core, core.session]);
-    const options = cores.slice(0, 2000).map((core) => [keyOf(core), core.core]);
+    const options = cores.slice(0, 2000).map((core) => [keyOf(core), called(core)]);
     const find = (core, session, otherwise) => keyOf(cores.find((one) => one.core === core && (!session || one.session === session)) ?? otherwise);
     const first = find(app.state.core, app.state.session, cores[0]);
     const second = find(app.state.core2, app.state.session2, cores.find((core) => keyOf(core) !== first));
@@ -74,6 +77,7 @@ export default {
         { key: "size", head: "Self B − A, " + word, num: true, cell: (row) => h("span", { class: row.self > 0 ? "bad" : row.self < 0 ? "good" : "dim" }, sign(row.self)) },
         { key: "selfA", head: "Self A", num: true }, { key: "selfB", head: "Self B", num: true },
         { key: "calls", head: "Calls B − A", num: true, cell: (row) => sign(row.calls) },
+        ...(new Set(rows.map((row) => row.image)).size > 1 ? [{ key: "image", head: "Image", cell: (row) => name(row.image ?? "", 40) }] : []),
         { key: "callsA", head: "Calls A", num: true }, { key: "callsB", head: "Calls B", num: true },
       ],
     });

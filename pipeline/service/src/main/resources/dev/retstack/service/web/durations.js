@@ -51,10 +51,10 @@ function draw(canvas, found) {
 }
 
 /** Fills an element with the durations of a function, of the core and time that are chosen. */
-export async function durations(root, app, signal, name) {
+export async function durations(root, app, signal, name, session) {
   root.replaceChildren(h("p", { class: "dim" }, "Reading calls …"));
   try {
-    const found = await ask("/durations", { ...app.window(), function: name }, signal);
+    const found = await ask("/durations", { session, ...app.window(), function: name }, signal);
     if (found.calls === 0) {
       root.replaceChildren(h("p", { class: "dim" }, "No call of it that ended is in the trees that are kept."));
       return;

@@ -31,6 +31,12 @@ export function byName(cores) {
   return cores.sort((a, b) => (a.core < b.core ? -1 : a.core > b.core ? 1 : 0));
 }
 
+/** What cores are called: with their sessions, where there are several. */
+export function coreNames(cores) {
+  const several = new Set(cores.map((one) => one.session)).size > 1;
+  return (one) => (several ? one.core + " · session " + one.session : one.core);
+}
+
 /** The core that the address names, if it is there. */
 export function chosenCore(app, cores) {
   const { core, session } = app.state;
@@ -42,7 +48,8 @@ export function coreChoice(app, cores, all) {
   const key = (one) => JSON.stringify([one.core, one.session]);
   const chosen = chosenCore(app, cores);
   const shown = byName(cores).slice(0, CHOICES);
-  const options = [...(all ? [["", all]] : []), ...[...(chosen && !shown.includes(chosen) ? [chosen] : []), ...shown].map((one) => [key(one), one.core])];
+  const called = coreNames(cores);
+  const options = [...(all ? [["", all]] : []), ...[...(chosen && !shown.includes(chosen) ? [chosen] : []), ...shown].map((one) => [key(one), called(one)])];
   return choice("Core", options, chosen ? key(chosen) : "", (value) => {
     const [core, session] = value ? JSON.parse(value) : [];
     app.go({ core, session, from: undefined, to: undefined });
@@ -121,7 +128,7 @@ export default {
       opened = new AbortController();
       const took = h("div", {});
       side.replaceChildren(h("h2", {}, name(row.name, 200)),
-        h("dl", {}, ...[["Address", row.address], ["Image", name(row.image ?? "")], ["ISA", row.isa], ["Calls", number(row.calls)],
+        h("dl", {}, ...[["Address", row.address], ["Image", name(row.image ?? "")], ...(row.session ? [["Session", name(row.session)]] : []), ["ISA", row.isa], ["Calls", number(row.calls)],
           ...(row.source ? [["Source", name(row.source, SOURCE)]] : []), ["Self", time(row.self, report.unit)], ["Total", time(row.total, report.unit)], ["Average", time(row.avg, report.unit)]]
           .flatMap(([key, value]) => [h("dt", {}, key), h("dd", {}, value)])),
         h("div", { class: "row end" }, button("On the timeline", () => app.go({ page: "timeline", search: row.name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&") })),
@@ -130,14 +137,15 @@ export default {
             table.element.focus();
           })),
         h("h3", {}, "Durations"), took,
-        h("h3", {}, "Called by"), edgeTable("Caller", edges.filter((edge) => edge.callee === row.name), "caller", app, report.unit),
-        h("h3", {}, "Calls"), edgeTable("Callee", edges.filter((edge) => edge.caller === row.name), "callee", app, report.unit));
-      durations(took, app, AbortSignal.any([signal, opened.signal]), row.name);
+        h("h3", {}, "Called by"), edgeTable("Caller", edges.filter((edge) => edge.callee === row.name && edge.session === row.session), "caller", app, report.unit),
+        h("h3", {}, "Calls"), edgeTable("Callee", edges.filter((edge) => edge.caller === row.name && edge.session === row.session), "callee", app, report.unit));
+      durations(took, app, AbortSignal.any([signal, opened.signal]), row.name, row.session);
       app.keep({ open: row.name });
     };
     const table = new DataTable({
       label: "Functions", sort: app.state.sort ?? "-self", onopen: open,
       columns: [...reportColumns(report.unit),
+        ...(report.functions.some((row) => row.session) ? [{ key: "session", head: "Session", cell: (row) => name(row.session ?? "", 40) }] : []),
         ...(report.functions.some((row) => row.source) ? [{ key: "source", head: "Source", cell: (row) => name(row.source ?? "", 60) }] : [])],
       onsort: (sort) => app.keep({ sort }),
     });

@@ -3,7 +3,7 @@ import { ask, rowsOf } from "./api.js";
 import { fit, fitText, hatch, hit, palette, rectangles, ticks } from "./canvas.js";
 import { button, field, h, name, notice } from "./dom.js";
 import { cut, finder, number, percent, time, unitName } from "./format.js";
-import { byName, coreChoice, reportColumns } from "./functions.js";
+import { byName, coreChoice, coreNames, reportColumns } from "./functions.js";
 import { DataTable } from "./table.js";
 
 const LINE = 18;
@@ -461,7 +461,7 @@ class Timeline {
       this.list.push({ x: x - 7, y: head, w: 14, h: HEAD, row: anomaly, name: "anomaly" });
     }
     context.font = "600 12px system-ui, sans-serif";
-    const title = fitText(context, row.track.core.core, Math.min(420, this.width * 0.6));
+    const title = fitText(context, coreNames(this.answer.cores)(row.track.core), Math.min(420, this.width * 0.6));
     context.fillStyle = colours.panel;
     context.fillRect(0, head, context.measureText(title).width + GUTTER + 12, HEAD - 2);
     context.fillStyle = colours.text;

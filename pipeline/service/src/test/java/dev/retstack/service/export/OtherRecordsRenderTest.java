@@ -127,7 +127,7 @@ class OtherRecordsRenderTest {
   @Test
   void foldedStacksAddUpToTheTimeOfTheOutermostCalls() throws Exception {
     StringWriter out = new StringWriter();
-    FoldedExport.write(ReportBuilder.of(state()).trees(), false, false, out);
+    FoldedExport.write(ReportBuilder.of(state()).trees(), false, true, false, out);
     assertThat(out.toString().lines())
         .containsExactly(
             "fw.elf;main 4",

@@ -100,7 +100,8 @@ class RendererTest {
               s -> AnomaliesView.of(ReportBuilder.of(s).anomalies(EACH))),
           Map.entry(
               "stacks.folded",
-              (s, out) -> FoldedExport.write(ReportBuilder.of(s).trees(), false, false, out)));
+              (s, out) ->
+                  FoldedExport.write(ReportBuilder.of(s).trees(), false, true, false, out)));
 
   private static Map.Entry<String, Renderer> golden(
       String name, Format form, Function<GraphState, Rendering> view) {
@@ -171,7 +172,7 @@ class RendererTest {
   void foldedSelfTimesAddUpToTheTimeOfTheOutermostCalls() throws IOException {
     GraphState state = States.of(deep(3_000));
     StringBuilder out = new StringBuilder();
-    FoldedExport.write(ReportBuilder.of(state).trees(), false, false, out);
+    FoldedExport.write(ReportBuilder.of(state).trees(), false, true, false, out);
     long sum =
         out.toString()
             .lines()
@@ -241,7 +242,7 @@ class RendererTest {
   void aDeepStackKeepsItsEndsAndItsTime() throws IOException {
     GraphState state = States.of(deep(3_000));
     StringBuilder out = new StringBuilder();
-    long shortened = FoldedExport.write(ReportBuilder.of(state).trees(), false, false, out);
+    long shortened = FoldedExport.write(ReportBuilder.of(state).trees(), false, true, false, out);
     List<String> lines = out.toString().lines().toList();
     assertThat(shortened).isPositive();
     assertThat(lines.getLast()).contains(";" + FoldedExport.LEFT_OUT + ";");
