@@ -83,7 +83,10 @@ public final class TraceFileReader implements Closeable {
     return open(name, in, null);
   }
 
-  private static TraceFileReader open(String name, InputStream in, SeekableByteChannel channel)
+  /**
+   * As {@link #open(Path)}, from a stream that reads the channel, which may be in use elsewhere.
+   */
+  static TraceFileReader open(String name, InputStream in, SeekableByteChannel channel)
       throws IOException {
     TraceFileReader reader = new TraceFileReader(name, in, channel);
     try {
@@ -590,8 +593,12 @@ public final class TraceFileReader implements Closeable {
     ended = true;
     truncated = true;
     notice =
-        "%s was cut off at byte %d inside or before %s: %d entries are readable"
-            .formatted(file, in.offset(), e.getMessage(), entries);
+        "%s was cut off at byte %d inside or before %s: %s readable"
+            .formatted(
+                file,
+                in.offset(),
+                e.getMessage(),
+                entries == 1 ? "1 entry is" : entries + " entries are");
   }
 
   private CorruptTraceException corrupt(long offset, String what) {

@@ -9,11 +9,7 @@ import dev.retstack.schema.codec.CorruptChunkException;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.nio.channels.FileChannel;
-import java.nio.channels.OverlappingFileLockException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 
 /**
  * Writes a recorded trace: an Avro object container of {@link TraceEntry} in zstd, one block per
@@ -45,6 +41,11 @@ public final class TraceFileWriter implements Closeable {
     return open(file, null);
   }
 
+  /** Begins a trace in a file that stays held when the trace is closed. */
+  public static TraceFileWriter open(TraceClaim claim) throws IOException {
+    return new TraceFileWriter(claim.begin(), null, () -> {});
+  }
+
   /** Begins a trace in a stream, which is closed with it. */
   public static TraceFileWriter to(OutputStream out) throws IOException {
     return new TraceFileWriter(out, null, () -> {});
@@ -52,37 +53,13 @@ public final class TraceFileWriter implements Closeable {
 
   /** As {@link #open(Path)}; the same marker and entries give the same bytes. */
   static TraceFileWriter open(Path file, byte[] sync) throws IOException {
-    Closeable claim = claim(file);
-    OutputStream out = OutputStream.nullOutputStream();
+    TraceClaim claim = TraceClaim.of(file);
     try {
-      out = Files.newOutputStream(file);
-      return new TraceFileWriter(out, sync, claim);
+      return new TraceFileWriter(claim.begin(), sync, claim);
     } catch (IOException | RuntimeException e) {
-      out.close();
       claim.close();
       throw e;
     }
-  }
-
-  /** Holds a file for one writer, until it is closed; a pipe or a device may have several. */
-  static Closeable claim(Path file) throws IOException {
-    if (Files.exists(file) && !Files.isRegularFile(file)) {
-      return () -> {};
-    }
-    FileChannel channel =
-        FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-    try {
-      if (channel.tryLock() != null) {
-        return channel;
-      }
-    } catch (OverlappingFileLockException e) {
-      // by this process: the same answer
-    } catch (IOException | RuntimeException e) {
-      channel.close();
-      throw e;
-    }
-    channel.close();
-    throw new IOException("another recording is being written there");
   }
 
   /** Writes an image; it must stand before the chunks that name it. */

@@ -8,10 +8,6 @@ import dev.retstack.schema.TraceEntry;
 import dev.retstack.schema.TraceSeal;
 import java.io.Closeable;
 import java.io.IOException;
-import java.nio.channels.Channels;
-import java.nio.channels.FileChannel;
-import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.List;
 
 /**
@@ -20,65 +16,43 @@ import java.util.List;
  * behind its index; {@link #close} without it leaves a complete trace without a pyramid.
  */
 public final class TracePyramidWriter implements Closeable {
-  private final Closeable claim;
-  private final FileChannel channel;
+  private final TraceClaim claim;
   private final byte[] sync;
   private final TraceSeal seal;
   private final long begin;
   private final TraceOutput out;
   private boolean finished;
 
-  private TracePyramidWriter(
-      Closeable claim, FileChannel channel, byte[] sync, TraceSeal seal, long begin)
+  private TracePyramidWriter(TraceClaim claim, byte[] sync, TraceSeal seal, long begin)
       throws IOException {
     this.claim = claim;
-    this.channel = channel;
     this.sync = sync;
     this.seal = seal;
     this.begin = begin;
-    channel.truncate(begin);
-    channel.position(begin);
-    out = TraceOutput.behind(Channels.newOutputStream(channel), sync);
+    out = TraceOutput.behind(claim.behind(begin), sync);
   }
 
   /**
-   * Takes the seal and a pyramid off a trace.
+   * Takes the seal and a pyramid off a trace, whose file stays held when this is closed.
    *
    * @throws CorruptTraceException where it is no complete trace with a right index
-   * @throws IOException also where it is being written
    */
-  public static TracePyramidWriter open(Path file) throws IOException {
-    TraceSeal seal;
-    long begin;
-    byte[] sync;
-    try (TraceFileReader blocks = TraceFileReader.open(file)) {
+  public static TracePyramidWriter open(TraceClaim claim) throws IOException {
+    String file = claim.file().toString();
+    try (TraceFileReader blocks = claim.read()) {
       long first = blocks.position();
       TraceFileReader.Tail tail = blocks.truncated() ? null : blocks.tail(first);
       if (tail == null || blocks.indexAtEnd(first) == null) {
         throw new CorruptTraceException(
-            file.toString(),
+            file,
             first,
             "not complete: it has no seal; make a complete one of it with retstack merge");
       }
-      seal = tail.seal();
-      sync = blocks.sync();
-      var _ = blocks.entryAt(seal.getBytes());
-      begin = blocks.position();
+      var _ = blocks.entryAt(tail.seal().getBytes());
+      return new TracePyramidWriter(claim, blocks.sync(), tail.seal(), blocks.position());
     } catch (TraceIndex.WrongIndexException e) {
       throw new CorruptTraceException(
-          file.toString(), 0, "its index is wrong; make a right one of it with retstack merge");
-    }
-    Closeable claim = TraceFileWriter.claim(file);
-    FileChannel channel = null;
-    try {
-      channel = FileChannel.open(file, StandardOpenOption.WRITE);
-      return new TracePyramidWriter(claim, channel, sync, seal, begin);
-    } catch (IOException | RuntimeException e) {
-      if (channel != null) {
-        channel.close();
-      }
-      claim.close();
-      throw e;
+          file, 0, "its index is wrong; make a right one of it with retstack merge");
     }
   }
 
@@ -127,13 +101,9 @@ public final class TracePyramidWriter implements Closeable {
 
   @Override
   public void close() throws IOException {
-    try (claim;
-        channel;
-        out) {
+    try (out) {
       if (!finished) {
-        channel.truncate(begin);
-        channel.position(begin);
-        end(TraceOutput.behind(Channels.newOutputStream(channel), sync), 0, 0);
+        end(TraceOutput.behind(claim.behind(begin), sync), 0, 0);
       }
     }
   }

@@ -9,6 +9,7 @@ import dev.retstack.schema.TraceEntry;
 import dev.retstack.schema.chunk.Codecs;
 import dev.retstack.schema.record.RecordBatch;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -68,6 +69,29 @@ class TraceFileTest {
   }
 
   @Test
+  void aFileStaysHeldBehindItsLastChunk() throws Exception {
+    Path file = folder.resolve("trace.avro");
+    try (TraceClaim claim = TraceClaim.of(file)) {
+      try (TraceFileWriter writer = TraceFileWriter.open(claim)) {
+        writer.write(Samples.image());
+        writer.write(Samples.lastChunk("core-0", 0, Codecs.standard(), 7));
+      }
+      try (TraceFileReader reader = claim.read()) {
+        assertThat(Traces.rest(reader)).hasSize(2);
+        assertThat(reader.truncated()).isFalse();
+      }
+      assertThatThrownBy(() -> TraceFileWriter.open(file))
+          .hasMessageContaining("another recording is being written there");
+      claim.requireThere();
+      Files.delete(file);
+      assertThatThrownBy(claim::requireThere).hasMessageContaining("removed or replaced");
+      write(file, 1); // it is another file
+      assertThatThrownBy(claim::requireThere).hasMessageContaining("removed or replaced");
+    }
+    write(file, 1);
+  }
+
+  @Test
   void readableWhileItIsWritten() throws Exception {
     Path file = folder.resolve("trace.avro");
     try (TraceFileWriter writer = TraceFileWriter.open(file)) {
@@ -83,7 +107,8 @@ class TraceFileTest {
     try (TraceFileReader reader = TraceFileReader.open(file)) {
       assertThat(Traces.rest(reader)).hasSize(entries);
       assertThat(reader.truncated()).isTrue();
-      assertThat(reader.notice()).contains(entries + " entries are readable");
+      assertThat(reader.notice())
+          .contains(entries == 1 ? "1 entry is readable" : entries + " entries are readable");
     }
   }
 

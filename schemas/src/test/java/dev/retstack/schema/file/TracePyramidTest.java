@@ -90,9 +90,10 @@ class TracePyramidTest {
 
   @Test
   void aWriterThatGivesUpLeavesTheTraceWhole() throws IOException {
-    TracePyramidWriter writer = TracePyramidWriter.open(file);
-    var _ = writer.write(Traces.tiles(0, 4), 0, 1);
-    writer.close();
+    try (TraceClaim claim = TraceClaim.of(file);
+        TracePyramidWriter writer = TracePyramidWriter.open(claim)) {
+      var _ = writer.write(Traces.tiles(0, 4), 0, 1);
+    }
     assertThat(Files.readAllBytes(file)).isEqualTo(bare);
   }
 

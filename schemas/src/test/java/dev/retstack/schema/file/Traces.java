@@ -84,7 +84,8 @@ final class Traces {
 
   /** Adds a pyramid of so many cores, each with two levels of a block each. */
   static void addPyramid(Path file, int cores) throws IOException {
-    try (TracePyramidWriter writer = TracePyramidWriter.open(file)) {
+    try (TraceClaim claim = TraceClaim.of(file);
+        TracePyramidWriter writer = TracePyramidWriter.open(claim)) {
       List<PyramidCore> all = new ArrayList<>();
       for (int core = 0; core < cores; core++) {
         List<PyramidLevel> levels = new ArrayList<>();

@@ -2,6 +2,7 @@ package dev.retstack.cli.command;
 
 import dev.retstack.graph.check.Count;
 import dev.retstack.schema.file.CorruptTraceException;
+import dev.retstack.schema.file.TraceClaim;
 import dev.retstack.service.replay.InvalidTraceException;
 import dev.retstack.service.replay.PyramidPass;
 import java.io.IOException;
@@ -23,30 +24,37 @@ public final class PyramidOption {
    * stays as it is, with a word.
    */
   public void write(Path file, Terminal terminal) throws IOException {
-    if (without || !Files.isRegularFile(file)) {
+    if (!without && Files.isRegularFile(file)) {
+      try (TraceClaim claim = TraceClaim.of(file)) {
+        write(claim, terminal);
+      }
+    }
+  }
+
+  /** The same, of a file that is held already. */
+  public void write(TraceClaim file, Terminal terminal) throws IOException {
+    if (without || !Files.isRegularFile(file.file())) {
       return;
     }
-    try {
-      write(file, terminal, false);
+    try (ProgressLine line = new ProgressLine(terminal)) {
+      var _ = PyramidPass.write(file, line.chunks("put into the pyramid"));
     } catch (CorruptTraceException | InvalidTraceException e) {
       terminal.note("no pyramid was written: " + e.getMessage());
     }
   }
 
-  /** Writes it, and says so where that is asked for. */
-  public static void write(Path file, Terminal terminal, boolean tells) throws IOException {
+  /** Writes it anew, and says so. */
+  public static void renew(Path file, Terminal terminal) throws IOException {
     PyramidPass.Written written;
     try (ProgressLine line = new ProgressLine(terminal)) {
       written = PyramidPass.write(file, line.chunks("put into the pyramid"));
     }
-    if (tells) {
-      terminal.note(
-          "a pyramid of %s, %s, %,d bytes in %s"
-              .formatted(
-                  Count.grouped(written.cores(), "core"),
-                  Count.grouped(written.records(), "record"),
-                  written.bytes(),
-                  file));
-    }
+    terminal.note(
+        "a pyramid of %s, %s, %,d bytes in %s"
+            .formatted(
+                Count.grouped(written.cores(), "core"),
+                Count.grouped(written.records(), "record"),
+                written.bytes(),
+                file));
   }
 }

@@ -30,7 +30,7 @@ public final class IndexVerb extends Verb {
   @Override
   protected int run() {
     try {
-      PyramidOption.write(trace, terminal(), true);
+      PyramidOption.renew(trace, terminal());
     } catch (IOException e) {
       throw SourceOptions.unreadable(trace, e);
     }

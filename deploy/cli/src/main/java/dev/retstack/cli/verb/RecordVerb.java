@@ -21,6 +21,7 @@ import dev.retstack.fleet.publish.RotatingChunkSink;
 import dev.retstack.graph.check.Count;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.Image;
+import dev.retstack.schema.file.TraceClaim;
 import dev.retstack.service.replay.InvalidTraceException;
 import dev.retstack.service.replay.KafkaToTrace;
 import dev.retstack.service.replay.TraceReplay;
@@ -120,11 +121,28 @@ public final class RecordVerb extends Verb {
 
   private int emulate() throws IOException, InterruptedException {
     CoreChoice.Chosen chosen = choice.choose(spec(), terminal());
+    try (TraceClaim file = claim()) {
+      return emulate(chosen, file);
+    }
+  }
+
+  /** Holds the file, or the first of several, until its pyramid is written. */
+  private TraceClaim claim() {
+    Path file = rotate == null ? output : piece(1);
+    try {
+      return TraceClaim.of(file);
+    } catch (IOException e) {
+      throw FileTrouble.writing(file, e);
+    }
+  }
+
+  private int emulate(CoreChoice.Chosen chosen, TraceClaim first)
+      throws IOException, InterruptedException {
     long start = System.nanoTime();
     List<CoreResult> results;
     int code;
     try (Shutdown shutdown = Shutdown.install()) {
-      ChunkSink sink = shutdown.add(open());
+      ChunkSink sink = shutdown.add(open(first));
       FleetRun fleet = new FleetRun(terminal(), shutdown);
       results =
           fleet.run(
@@ -141,8 +159,13 @@ public final class RecordVerb extends Verb {
             ? List.of(output)
             : IntStream.rangeClosed(1, rotating.files()).mapToObj(this::piece).toList();
     long bytes = 0;
-    for (Path file : files) {
-      pyramid.write(file, terminal());
+    for (Path file : files.reversed()) {
+      if (file.equals(first.file())) {
+        pyramid.write(first, terminal());
+        requireThere(first);
+      } else {
+        pyramid.write(file, terminal());
+      }
       bytes += Files.size(file);
     }
     note(
@@ -165,12 +188,20 @@ public final class RecordVerb extends Verb {
     return exitCode ? FleetRun.guestsCode(results, code) : code;
   }
 
-  private ChunkSink open() {
+  private static void requireThere(TraceClaim file) {
+    try {
+      file.requireThere();
+    } catch (IOException e) {
+      throw FileTrouble.writing(file.file(), e);
+    }
+  }
+
+  private ChunkSink open(TraceClaim first) {
     try {
       if (rotate == null) {
-        return new Sink(FileChunkSink.open(output), () -> output);
+        return new Sink(FileChunkSink.open(first), () -> output);
       }
-      rotating = RotatingChunkSink.open(this::piece, rotate, System::nanoTime);
+      rotating = RotatingChunkSink.open(first, this::piece, rotate, System::nanoTime);
       return new Sink(rotating, rotating::file);
     } catch (IOException e) {
       throw FileTrouble.writing(rotate == null ? output : piece(1), e);

@@ -6,6 +6,7 @@ import dev.retstack.cli.Ran;
 import dev.retstack.cli.command.ExitCode;
 import dev.retstack.fleet.publish.RotatingChunkSink;
 import dev.retstack.schema.TraceEntry;
+import dev.retstack.schema.file.TraceClaim;
 import dev.retstack.schema.file.TraceFileReader;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -77,8 +78,10 @@ class RotateTest {
     long[] now = {0};
     int chunks = 0;
     try (TraceFileReader reader = TraceFileReader.open(one);
+        TraceClaim first = TraceClaim.of(dir.resolve("p.0001.avro"));
         RotatingChunkSink sink =
             RotatingChunkSink.open(
+                first,
                 number -> dir.resolve("p.%04d.avro".formatted(number)),
                 new RotatingChunkSink.Limit(Long.MAX_VALUE, 100),
                 () -> now[0])) {

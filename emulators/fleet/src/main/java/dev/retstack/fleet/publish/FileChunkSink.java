@@ -2,6 +2,7 @@ package dev.retstack.fleet.publish;
 
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.Image;
+import dev.retstack.schema.file.TraceClaim;
 import dev.retstack.schema.file.TraceFileWriter;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -17,6 +18,11 @@ public final class FileChunkSink implements ChunkSink {
   /** Begins a trace in that file; what it held before is gone. */
   public static FileChunkSink open(Path file) throws IOException {
     return new FileChunkSink(TraceFileWriter.open(file));
+  }
+
+  /** The same in a file that stays held when this is closed. */
+  public static FileChunkSink open(TraceClaim claim) throws IOException {
+    return new FileChunkSink(TraceFileWriter.open(claim));
   }
 
   @Override

@@ -2,6 +2,7 @@ package dev.retstack.fleet.publish;
 
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.Image;
+import dev.retstack.schema.file.TraceClaim;
 import dev.retstack.schema.file.TraceFileWriter;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -45,21 +46,24 @@ public final class RotatingChunkSink implements ChunkSink {
   /**
    * Begins the first file; what it held before is gone, as with each file that follows.
    *
+   * @param first the first file: it stays held when this is closed, so that another recording under
+   *     these names does not begin
    * @param names of the files, which are numbered from 1
    * @param clock in nanoseconds
    */
-  public static RotatingChunkSink open(IntFunction<Path> names, Limit limit, LongSupplier clock)
+  public static RotatingChunkSink open(
+      TraceClaim first, IntFunction<Path> names, Limit limit, LongSupplier clock)
       throws IOException {
     RotatingChunkSink sink = new RotatingChunkSink(names, limit, clock);
-    sink.begin();
+    sink.begin(TraceFileWriter.open(first));
     return sink;
   }
 
-  private void begin() throws IOException {
+  private void begin(TraceFileWriter file) {
     number++;
     written.clear();
     begun = clock.getAsLong();
-    writer = TraceFileWriter.open(names.apply(number));
+    writer = file;
   }
 
   /** The file that is written now, or was last. */
@@ -91,7 +95,7 @@ public final class RotatingChunkSink implements ChunkSink {
     boolean isFull = writer.bytes() >= limit.bytes() || clock.getAsLong() - begun >= limit.nanos();
     if (isFull && !closed) {
       writer.close();
-      begin();
+      begin(TraceFileWriter.open(names.apply(number + 1)));
     }
     write(chunk.getImage());
     for (String other : chunk.getImages()) {

@@ -15,11 +15,14 @@ import dev.retstack.schema.Chunk;
 import dev.retstack.schema.PyramidCore;
 import dev.retstack.schema.PyramidTask;
 import dev.retstack.schema.TraceEntry;
+import dev.retstack.schema.file.TraceClaim;
 import dev.retstack.schema.file.TraceFileReader;
 import dev.retstack.schema.file.TracePyramidWriter;
 import dev.retstack.service.partition.ChunkApplier;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -80,12 +83,26 @@ public final class PyramidPass {
   }
 
   /**
-   * Writes the pyramid, in place of one that may be there.
+   * Writes the pyramid, in place of one that may be there. Nobody else writes into the file
+   * meanwhile.
    *
    * @throws dev.retstack.schema.file.CorruptTraceException where the file is no complete trace
    * @throws InvalidTraceException when its entries do not fit together
    */
   public static Written write(Path file, TraceReplay.Progress progress) throws IOException {
+    Files.readAttributes(file, BasicFileAttributes.class); // a claim would make what is not there
+    try (TraceClaim claim = TraceClaim.of(file)) {
+      return write(claim, progress);
+    }
+  }
+
+  /**
+   * The same, of a file that is held already.
+   *
+   * @throws dev.retstack.schema.file.CorruptTraceException where the file is no complete trace
+   * @throws InvalidTraceException when its entries do not fit together
+   */
+  public static Written write(TraceClaim file, TraceReplay.Progress progress) throws IOException {
     PyramidPass pass = new PyramidPass();
     Placing placing = core -> pass.pyramid(core.key());
     GraphState state = state(placing);
@@ -106,11 +123,13 @@ public final class PyramidPass {
     return pyramids.computeIfAbsent(key, _ -> new Pyramid(room));
   }
 
-  private long read(Path file, GraphState state, TraceReplay.Progress progress) throws IOException {
+  private long read(TraceClaim claim, GraphState state, TraceReplay.Progress progress)
+      throws IOException {
     ChunkApplier applier = new ChunkApplier(state);
     long chunks = 0;
     long records = 0;
-    try (TraceFileReader reader = TraceFileReader.open(file)) {
+    Path file = claim.file();
+    try (TraceFileReader reader = claim.read()) {
       for (TraceEntry entry = reader.next(); entry != null; entry = reader.next()) {
         if (entry.getImage() != null) {
           applier.image(entry.getImage());

@@ -15,6 +15,7 @@ import dev.retstack.schema.PyramidPlace;
 import dev.retstack.schema.PyramidTiles;
 import dev.retstack.schema.file.CorruptTraceException;
 import dev.retstack.schema.file.IndexedTrace;
+import dev.retstack.schema.file.TraceClaim;
 import dev.retstack.schema.file.TraceFileWriter;
 import dev.retstack.schema.file.TraceIndex;
 import dev.retstack.schema.file.TracePyramid;
@@ -186,7 +187,9 @@ class TraceTimelineTest {
     byte[] before = Files.readAllBytes(file);
     var _ = PyramidPass.write(file, TraceReplay.Progress.SILENT);
     assertThat(Files.readAllBytes(file)).isEqualTo(before);
-    TracePyramidWriter.open(file).close(); // given up: the trace is whole, without one
+    try (TraceClaim claim = TraceClaim.of(file)) {
+      TracePyramidWriter.open(claim).close(); // given up: the trace is whole, without one
+    }
     assertThat(Files.readAllBytes(file)).isEqualTo(Files.readAllBytes(bare));
   }
 
@@ -300,7 +303,8 @@ class TraceTimelineTest {
       throws IOException {
     int wrong = random.nextInt(tiles.size());
     boolean inBlock = random.nextInt(3) > 0;
-    try (TracePyramidWriter writer = TracePyramidWriter.open(file)) {
+    try (TraceClaim claim = TraceClaim.of(file);
+        TracePyramidWriter writer = TracePyramidWriter.open(claim)) {
       int block = 0;
       List<PyramidCore> written = new ArrayList<>();
       for (PyramidCore core : cores) {
