@@ -147,7 +147,12 @@ public final class GraphVerb extends ResultVerb {
         write(state, shape, DurationsView.of(trees, function, sumSessions, Optional.empty()));
       } catch (BadRequestException e) {
         throw CommandException.badInput(
-            "%s; %s: --session, --core or --sum-sessions".formatted(e.getMessage(), e.cure()), e);
+            "%s; %s%s"
+                .formatted(
+                    e.getMessage(),
+                    e.cure(),
+                    e.status() == 409 ? ": --session, --core or --sum-sessions" : ""),
+            e);
       }
       return ExitCode.OK;
     }

@@ -38,6 +38,9 @@ public final class SymbolOptions {
               + " build-id. May be repeated.")
   private List<Path> given = List.of();
 
+  /** Images without names that a sentence lists. */
+  private static final int NAMED = 3;
+
   /** Where the names of a build-id come from. */
   private final Map<String, Path> files = new LinkedHashMap<>();
 
@@ -70,19 +73,25 @@ public final class SymbolOptions {
   }
 
   /**
-   * Says which images got names.
+   * Says which images got names; where none are given, which have none.
    *
    * @throws CommandException where none did: the files are of other programs
    */
   void tell(Collection<ImageInfo> images, Terminal terminal) {
     if (given.isEmpty()) {
+      tellNameless(images, terminal);
       return;
     }
     List<ImageInfo> named = images.stream().filter(image -> files.containsKey(image.id())).toList();
     for (ImageInfo image : named) {
       terminal.note(
-          "%,d functions of %s are named by %s"
-              .formatted(image.symbols().size(), image.name(), files.get(image.id())));
+          "%s named by %s"
+              .formatted(
+                  Count.grouped(
+                      image.symbols().size(),
+                      "function of %s is".formatted(image.name()),
+                      "functions of %s are".formatted(image.name())),
+                  files.get(image.id())));
     }
     if (named.isEmpty()) {
       throw CommandException.badInput(
@@ -94,6 +103,25 @@ public final class SymbolOptions {
                   images.stream()
                       .map(image -> "%s (%s)".formatted(image.name(), image.id()))
                       .collect(Collectors.joining(", "))));
+    }
+  }
+
+  private static void tellNameless(Collection<ImageInfo> images, Terminal terminal) {
+    List<String> nameless =
+        images.stream()
+            .filter(image -> image.symbols().size() == 0)
+            .map(ImageInfo::name)
+            .distinct()
+            .sorted()
+            .toList();
+    if (!nameless.isEmpty()) {
+      terminal.note(
+          "no names of functions in %s: stripped; --symbols FILE gives them, of the file before strip or its debug file"
+              .formatted(
+                  String.join(", ", nameless.subList(0, Math.min(NAMED, nameless.size())))
+                      + (nameless.size() > NAMED
+                          ? " and %d more".formatted(nameless.size() - NAMED)
+                          : "")));
     }
   }
 

@@ -46,6 +46,17 @@ class GraphWindowTest {
   }
 
   @Test
+  void durationsOfAFunctionThatWasNotCalledAreRefused() {
+    Ran near = graph(trace, "--durations", "--function", "w200_00");
+    assertThat(near.code()).isEqualTo(ExitCode.BAD_INPUT);
+    assertThat(near.err()).contains("no call of function w200_00; did you mean w200_00");
+    Ran far = graph(trace, "--durations", "--function", "nosuch");
+    assertThat(far.code()).isEqualTo(ExitCode.BAD_INPUT);
+    assertThat(far.err()).contains("no call of function nosuch; there are calls of ");
+    assertThat(far.out()).isEmpty();
+  }
+
+  @Test
   void aWindowHasTheSameCallsAsTheWholeTrace() throws IOException {
     SplittableRandom random = new SplittableRandom(Seeds.fresh());
     long end = whole.cores().iterator().next().progress().time();

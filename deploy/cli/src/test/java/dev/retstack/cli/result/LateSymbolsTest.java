@@ -100,9 +100,13 @@ class LateSymbolsTest {
   void theFileBeforeStripNamesTheFunctions(String symbols) throws Exception {
     Ran without = Ran.retstack("report", at("t.avro"), "--format", "json");
     assertThat(calls(without.out()).keySet()).allMatch(name -> name.startsWith("0x"));
+    assertThat(without.err().lines().filter(line -> line.contains("no names of functions in p")))
+        .singleElement()
+        .asString()
+        .contains("--symbols FILE");
     Ran named = Ran.well("report", at("t.avro"), "--format", "json", "--symbols", at(symbols));
     assertThat(calls(named.out())).isEqualTo(CALLS);
-    assertThat(named.err()).contains(" functions of p are named by ");
+    assertThat(named.err()).contains(" functions of p are named by ").doesNotContain("no names");
     assertThat(JSON.readTree(named.out()).path("resultHash").asText())
         .hasSize(64)
         .isEqualTo(JSON.readTree(without.out()).path("resultHash").asText());

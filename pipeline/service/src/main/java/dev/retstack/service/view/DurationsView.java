@@ -4,6 +4,7 @@ import dev.retstack.graph.check.Count;
 import dev.retstack.graph.input.ClockUnit;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
+import dev.retstack.schema.wire.NearNames;
 import dev.retstack.service.http.BadRequestException;
 import dev.retstack.service.table.Document;
 import dev.retstack.service.table.Table;
@@ -27,6 +28,9 @@ import java.util.stream.Collectors;
 public final class DurationsView {
   /** Stretches of a power of two, as a power of two. */
   private static final int STEPS = 4;
+
+  /** Names offered where there is no such function. */
+  private static final int NEAR_MAX = 5;
 
   private static final int[] PERCENT = {50, 90, 95, 99};
 
@@ -58,7 +62,7 @@ public final class DurationsView {
    * @param summed whether calls of several sessions are taken together
    * @param coverage of a job; empty for a trace
    * @throws BadRequestException where their cores count in different units, or are of several
-   *     sessions that are not to be summed
+   *     sessions that are not to be summed, or where that function was not called
    */
   public static Document of(
       List<CallTree> trees, String function, boolean summed, Optional<Coverage> coverage) {
@@ -83,9 +87,39 @@ public final class DurationsView {
         todo.addAll(call.children());
       }
     }
+    if (view.calls + view.open + view.notKept == 0 && !function.isEmpty()) {
+      throw unknown(trees, function);
+    }
     Document document = new Document();
     coverage.ifPresent(of -> of.addTo(document));
     return view.describe(function, document);
+  }
+
+  private static BadRequestException unknown(List<CallTree> trees, String function) {
+    Set<String> names = new TreeSet<>();
+    for (CallTree tree : trees) {
+      Deque<CallNode> todo = new ArrayDeque<>(tree.roots());
+      while (!todo.isEmpty()) {
+        CallNode call = todo.remove();
+        if (call.isCall()) {
+          names.add(call.function());
+        }
+        todo.addAll(call.children());
+      }
+    }
+    List<String> near = NearNames.of(function, names, NEAR_MAX);
+    return new BadRequestException(
+        404,
+        "no call of function %s".formatted(function),
+        near.isEmpty()
+            ? "there are calls of %s".formatted(Count.of(names.size(), "function") + such(names))
+            : "did you mean %s?".formatted(String.join(", ", near)));
+  }
+
+  private static String such(Set<String> names) {
+    return names.isEmpty()
+        ? ""
+        : ", such as " + names.stream().limit(NEAR_MAX).collect(Collectors.joining(", "));
   }
 
   private void add(CallNode call, ClockUnit of) {
