@@ -120,7 +120,7 @@ public final class DemoText {
     List<String> lines = text.toString().lines().toList();
     lines.stream().limit(TREE_LINES).forEach(out::println);
     if (lines.size() > TREE_LINES) {
-      out.println("  ... " + (lines.size() - TREE_LINES) + " more lines");
+      out.println("  ... " + Count.of(lines.size() - TREE_LINES, "more line"));
     }
   }
 
@@ -142,8 +142,8 @@ public final class DemoText {
    */
   public void anomalies(List<AnomalySum> anomalies) throws IOException {
     head(
-        "%,d anomalies, by function"
-            .formatted(anomalies.stream().mapToLong(AnomalySum::times).sum()));
+        Count.grouped(anomalies.stream().mapToLong(AnomalySum::times).sum(), "anomaly", "anomalies")
+            + ", by function");
     record Group(Severity severity, AnomalyKind kind, String function) {}
     Comparator<Group> gravestFirst =
         Comparator.comparing(Group::severity)

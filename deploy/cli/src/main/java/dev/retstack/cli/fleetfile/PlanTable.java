@@ -115,9 +115,9 @@ public final class PlanTable {
   private static String whole(FleetFile.Plan plan, Terminal terminal) {
     RunOptions run = FleetFile.OF_FLEET.parse(plan.words());
     KafkaLink link = run.kafka().link(terminal);
-    return "%d cores%s, codec %s; into kafka at %s, topics %s"
+    return "%s%s, codec %s; into kafka at %s, topics %s"
         .formatted(
-            plan.groups().stream().mapToLong(CoreGroup::size).sum(),
+            Count.of(plan.groups().stream().mapToLong(CoreGroup::size).sum(), "core"),
             run.isolation().isolate() ? " in separate processes" : "",
             run.intoKafka().codec().id(),
             link.settings().bootstrap(),

@@ -5,6 +5,7 @@ import dev.retstack.cli.command.FileTrouble;
 import dev.retstack.cli.command.Output;
 import dev.retstack.cli.command.Verb;
 import dev.retstack.cli.kafka.KafkaOptions;
+import dev.retstack.graph.check.Count;
 import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.report.CallTree;
 import dev.retstack.graph.report.ReportBuilder;
@@ -133,9 +134,12 @@ public final class ExportVerb extends Verb {
   private void tellShortened() {
     if (shortened > 0) {
       note(
-          "%,d stacks have more than %d frames: only their outermost and innermost %d are shown, with %s between"
+          "%s more than %d frames: only the outermost and innermost %d are shown, with %s between"
               .formatted(
-                  shortened, 2 * FoldedExport.ENDS, FoldedExport.ENDS, FoldedExport.LEFT_OUT));
+                  Count.grouped(shortened, "stack has", "stacks have"),
+                  2 * FoldedExport.ENDS,
+                  FoldedExport.ENDS,
+                  FoldedExport.LEFT_OUT));
     }
   }
 

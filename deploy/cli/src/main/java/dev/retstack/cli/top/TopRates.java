@@ -62,7 +62,7 @@ final class TopRates {
               "calls",
               row -> new Table.Shown(row.function().calls(), si((double) row.function().calls())))
           .text("callsPerSecond", row -> shortened(row.rate()))
-          .text("selfPercent", row -> new Table.Shown(row.share(), "%.1f".formatted(row.share())))
+          .text("selfPercent", row -> new Table.Shown(row.share(), Units.rounded(row.share(), 1)))
           .headed("FUNCTION=name", "ISA", "CALLS/S=callsPerSecond", "CALLS", "SELF-%=selfPercent");
 
   private static final Table<Map.Entry<String, Long>> STATS =

@@ -188,17 +188,17 @@ public final class DemoVerb extends Verb {
   private List<CoreResult> runFleet(
       List<CoreSpec> specs, FleetOptions options, KafkaLink link, Shutdown shutdown)
       throws IOException, InterruptedException {
-    note("%d cores run the program zoo ...".formatted(specs.size()));
+    note(Count.of(specs.size(), "core runs", "cores run") + " the program zoo ...");
     long start = System.nanoTime();
     FleetRun fleet = new FleetRun(terminal(), shutdown);
     ChunkSink sink = shutdown.add(link.openSink());
     List<CoreResult> results = fleet.run(specs, options, sink, FleetListener.NONE);
     sink.close();
     note(
-        "%d cores ended, %,d records sent in %.1f s"
+        "%s ended, %s sent in %.1f s"
             .formatted(
-                results.size(),
-                results.stream().mapToLong(CoreResult::records).sum(),
+                Count.of(results.size(), "core"),
+                Count.grouped(results.stream().mapToLong(CoreResult::records).sum(), "record"),
                 (System.nanoTime() - start) / 1e9));
     return results;
   }
@@ -206,7 +206,9 @@ public final class DemoVerb extends Verb {
   private void runLive(
       List<CoreSpec> specs, FleetOptions options, KafkaLink link, Shutdown shutdown)
       throws IOException, InterruptedException {
-    note("%d cores run until they are stopped ...".formatted(specs.size()));
+    note(
+        Count.of(specs.size(), "core runs until it is", "cores run until they are")
+            + " stopped ...");
     link.ensureTopics();
     List<String> names = specs.stream().map(CoreSpec::name).toList();
     LiveFleet fleet = LiveFleet.start(specs, options, link, terminal(), shutdown);

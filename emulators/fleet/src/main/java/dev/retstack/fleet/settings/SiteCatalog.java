@@ -127,11 +127,11 @@ public final class SiteCatalog {
       return "no function of %s is '%s': did you mean %s?"
           .formatted(image, pattern, String.join(", ", near));
     }
-    return "no function of %s is '%s': it has %d functions with a call site%s"
+    return "no function of %s is '%s': it has %s with a call site%s"
         .formatted(
             image,
             pattern,
-            names.size(),
+            names.size() == 1 ? "1 function" : names.size() + " functions",
             names.stream()
                 .filter(name -> !name.isEmpty())
                 .limit(OFFERED_MAX)

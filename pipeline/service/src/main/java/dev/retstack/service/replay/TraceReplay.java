@@ -1,6 +1,7 @@
 package dev.retstack.service.replay;
 
 import dev.retstack.graph.calls.BrokenCoreException;
+import dev.retstack.graph.check.Count;
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.input.ApplyResult;
 import dev.retstack.graph.input.CoreKey;
@@ -205,8 +206,8 @@ public final class TraceReplay {
     }
     state.settle();
     String notice =
-        "%,d chunks behind the window were not read: calls that are shown as open may have ended there"
-            .formatted(behind);
+        Count.grouped(behind, "chunk behind the window was", "chunks behind the window were")
+            + " not read: calls that are shown as open may have ended there";
     String both = trace.notice().isEmpty() ? notice : trace.notice() + "; " + notice;
     return Replayed.of(state, trace.isCut(), behind == 0 ? trace.notice() : both);
   }

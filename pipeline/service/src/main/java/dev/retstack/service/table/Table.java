@@ -24,7 +24,7 @@ public final class Table<R> {
   /** An address, or a value of unknown meaning: 0x and hex digits in every form. */
   public record Hex(long value) {}
 
-  /** A share in percent: text never rounds it up, since 100 % means that nothing is missing. */
+  /** A share in percent: text never rounds it to 0 or 100, which mean nothing and all. */
   public record Percent(double value) {}
 
   /**

@@ -27,9 +27,22 @@ public final class Units {
     };
   }
 
-  /** A percentage, never rounded up: 100 % means that nothing is missing. */
+  /** A percentage with two digits. */
   public static String percent(double value) {
-    return BigDecimal.valueOf(value).setScale(2, RoundingMode.FLOOR).toPlainString() + " %";
+    return rounded(value, 2) + " %";
+  }
+
+  /**
+   * A number of percent, rounded; but what is less than all is never 100, and what is more than
+   * nothing never 0.
+   */
+  public static String rounded(double value, int digits) {
+    BigDecimal least = BigDecimal.ONE.movePointLeft(digits);
+    BigDecimal shown = BigDecimal.valueOf(value).setScale(digits, RoundingMode.HALF_UP);
+    if (value > 0 && value < 100) {
+      shown = shown.max(least).min(BigDecimal.valueOf(100).subtract(least));
+    }
+    return shown.toPlainString();
   }
 
   /** How much of the calls is there: {@code 0 lost, 12 calls untraced: 99.40 % complete}. */

@@ -113,9 +113,9 @@ public final class AnomaliesView {
     out.line("  %s".formatted(row.message()));
     if (sum.times() > 1) {
       out.line(
-          "  %d times (count %d) on %s in %s until time %d; %d kept with time and stack"
+          "  %s (count %d) on %s in %s until time %d; %d kept with time and stack"
               .formatted(
-                  sum.times(),
+                  Count.of(sum.times(), "time"),
                   sum.count(),
                   Count.of(sum.cores(), "core"),
                   Count.of(sum.tasks(), "task"),

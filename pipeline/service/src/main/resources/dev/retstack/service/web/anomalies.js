@@ -1,7 +1,7 @@
 // Findings, most severe first, each with both values, cause, cure and its place.
 import { ask, follow } from "./api.js";
 import { button, choice, field, h, name, notice } from "./dom.js";
-import { cut, finder, number } from "./format.js";
+import { cut, finder, number, plural } from "./format.js";
 import { about } from "./functions.js";
 
 const SHOWN = 200;
@@ -61,7 +61,7 @@ export default {
       } else if (chosen.length > SHOWN) {
         list.append(notice("and " + number(chosen.length - SHOWN) + " more", "search for a kind, a function or a core"));
       }
-      app.status(number(chosen.length) + (rows === "each" ? " anomalies" : " groups of anomalies"));
+      app.status(rows === "each" ? plural(chosen.length, "anomaly", "anomalies") : plural(chosen.length, "group of anomalies", "groups of anomalies"));
       app.keep({ search: text || undefined });
     };
     root.replaceChildren(about(app, "Anomalies",

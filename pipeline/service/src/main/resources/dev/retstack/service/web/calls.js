@@ -1,7 +1,7 @@
 // The call tree of a place as text, as the terminal shows it; paged by time in both directions.
 import { ask, askText } from "./api.js";
 import { button, h, notice } from "./dom.js";
-import { number } from "./format.js";
+import { number, plural } from "./format.js";
 import { about, byName, chosenCore, coreChoice } from "./functions.js";
 
 const FIRST = 4096;
@@ -57,6 +57,6 @@ export default {
         go(event.key === "[" ? from - span : to);
       }
     }, { signal });
-    app.status(lines.length > LINES ? number(LINES) + " of " + number(lines.length) + " lines: choose half the time" : number(lines.length) + " lines");
+    app.status(lines.length > LINES ? number(LINES) + " of " + number(lines.length) + " lines: choose half the time" : plural(lines.length, "line"));
   },
 };

@@ -1,5 +1,5 @@
 // Draws rectangles with names: the timeline, the icicle and the differences.
-import { number, visible } from "./format.js";
+import { plural, visible } from "./format.js";
 
 const FONT = "12px system-ui, sans-serif";
 const hues = new Map();
@@ -128,7 +128,7 @@ export function rectangles(context, list, colours) {
     if (one.w <= 26 || !(one.tile || one.label)) {
       continue;
     }
-    const label = one.tile ? number(one.calls) + " calls" : one.label;
+    const label = one.tile ? plural(one.calls, "call") : one.label;
     const text = fitText(context, label, one.w - 8);
     let x = one.x + 4;
     if (one.tile && text !== label) {

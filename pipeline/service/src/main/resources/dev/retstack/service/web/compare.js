@@ -3,7 +3,7 @@ import { ask } from "./api.js";
 import { choice, field, h, name, notice } from "./dom.js";
 import { Icicle, leftOut, pair, stacks } from "./flame.js";
 import { coreNames } from "./functions.js";
-import { finder, number, unitName } from "./format.js";
+import { finder, number, plural, unitName } from "./format.js";
 import { DataTable } from "./table.js";
 
 const MIXED = "The cores count in different units: their times cannot be compared.";
@@ -88,7 +88,7 @@ export default {
     root.replaceChildren(bar([field("Search functions", "", fill)]), table.element);
     fill("");
     const differ = rows.filter((row) => row.calls !== 0 || row.self !== 0).length;
-    app.status(number(differ) + " of " + number(rows.length) + " functions differ");
+    app.status(number(differ) + " of " + plural(rows.length, "function differs", "functions differ"));
     if (a.unit !== b.unit) {
       app.status(MIXED);
     }

@@ -1,7 +1,7 @@
 // What each core traces; commands with a preview, each core's answer as it comes, and the audit log.
 import { again, ask, askCores, command, coresRest } from "./api.js";
 import { button, choice, field, h, name, notice } from "./dom.js";
-import { cut, number, shell } from "./format.js";
+import { cut, number, plural, shell } from "./format.js";
 import { DataTable } from "./table.js";
 
 const ROW = 28;
@@ -34,7 +34,6 @@ const ORDERS = {
 };
 
 const lines = (text) => (text ?? "").split("\n").map((line) => line.trim()).filter(Boolean);
-const plural = (count, what) => number(count) + " " + what + (count === 1 ? "" : "s");
 const keyOf = (row) => JSON.stringify([row.session, row.core]);
 const settingsOf = (row) => (row.settings.length > 0 ? row.settings.join("; ") : "everything");
 
@@ -271,7 +270,7 @@ class Desk {
       "This member only reads. Give the command in a terminal (the button Command has the line), or start the member with --commands."));
     this.logged.replaceChildren(
       log.commands.length === 0 ? "No command was ever given." : "",
-      log.allCommands ? "" : "The last " + number(log.commands.length) + " commands; retstack trace log has all.",
+      log.allCommands ? "" : "The last " + plural(log.commands.length, "command") + "; retstack trace log has all.",
       log.allAnswers ? "" : "Of the answers only the last are counted.");
     this.tables.log.element.hidden = log.commands.length === 0;
     this.buttons({ allowed: about.allowed });

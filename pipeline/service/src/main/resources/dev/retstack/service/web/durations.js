@@ -2,7 +2,7 @@
 import { ask } from "./api.js";
 import { fit, palette, rectangles } from "./canvas.js";
 import { h, notice } from "./dom.js";
-import { number, time, unitName } from "./format.js";
+import { number, plural, time, unitName } from "./format.js";
 
 const BARS = 48;
 const HEIGHT = 96;
@@ -60,12 +60,12 @@ export async function durations(root, app, signal, name, session) {
       return;
     }
     const exact = (key) => number(found[key]) + " " + unitName(found.unit);
-    const canvas = h("canvas", { role: "img", "aria-label": "Histogram of " + number(found.calls) + " calls, from " + exact("min") + " to " + exact("max") });
+    const canvas = h("canvas", { role: "img", "aria-label": "Histogram of " + plural(found.calls, "call") + ", from " + exact("min") + " to " + exact("max") });
     const words = h("dl", { class: "durations" }, ...[["Least", "min"], ["p50", "p50"], ["p90", "p90"], ["p95", "p95"], ["p99", "p99"], ["Most", "max"]]
       .flatMap(([head, key]) => [h("dt", {}, head), h("dd", {}, exact(key))]));
-    const left = [found.endUnknown > 0 ? number(found.endUnknown) + " more have no known end." : null,
-      found.notKept > 0 ? "Trees keep the first calls of a core alone: " + number(found.notKept) + " calls of all functions are left out. Choose a shorter time for them." : null];
-    root.replaceChildren(h("p", { class: "dim" }, number(found.calls) + " calls. ", ...left.filter(Boolean).map((text) => text + " ")), canvas, words);
+    const left = [found.endUnknown > 0 ? plural(found.endUnknown, "more has", "more have") + " no known end." : null,
+      found.notKept > 0 ? "Trees keep the first calls of a core alone: " + plural(found.notKept, "call of all functions is", "calls of all functions are") + " left out. Choose a shorter time for them." : null];
+    root.replaceChildren(h("p", { class: "dim" }, plural(found.calls, "call") + ". ", ...left.filter(Boolean).map((text) => text + " ")), canvas, words);
     const sized = new ResizeObserver(() => draw(canvas, found));
     sized.observe(root);
     addEventListener("retstack-theme", () => draw(canvas, found), { signal });

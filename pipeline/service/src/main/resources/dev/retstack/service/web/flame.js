@@ -2,7 +2,7 @@
 import { ask, rowsOf } from "./api.js";
 import { fit, hit, palette, rectangles } from "./canvas.js";
 import { button, choice, field, h, name, notice } from "./dom.js";
-import { cut, finder, number, percent, time, unitName } from "./format.js";
+import { cut, finder, number, percent, plural, time, unitName } from "./format.js";
 import { about, coreChoice, source } from "./functions.js";
 import { DataTable } from "./table.js";
 
@@ -243,15 +243,15 @@ export class Icicle {
   words(node) {
     const share = (100 * weigh(node, this.by)) / Math.max(1, this.by === "time" ? this.whole?.total : this.whole?.calls);
     if (node.pair) {
-      const text = (one) => number(one.calls) + " calls, total " + time(one.total, this.unit) + ", self " + time(one.self, this.unit);
+      const text = (one) => plural(one.calls, "call") + ", total " + time(one.total, this.unit) + ", self " + time(one.self, this.unit);
       const [a, b] = node.pair;
       return [cut(node.name, 120), "A: " + text(a), "B: " + text(b),
-        "B − A: " + (b.calls > a.calls ? "+" : "") + number(b.calls - a.calls) + " calls, " + (b.total > a.total ? "+" : "") + time(b.total - a.total, this.unit)];
+        "B − A: " + (b.calls > a.calls ? "+" : "") + plural(b.calls - a.calls, "call") + ", " + (b.total > a.total ? "+" : "") + time(b.total - a.total, this.unit)];
     }
     if (node.via) {
-      return [cut(node.name, 120), "brings " + number(node.calls) + " calls, " + time(node.total, this.unit)];
+      return [cut(node.name, 120), "brings " + plural(node.calls, "call") + ", " + time(node.total, this.unit)];
     }
-    return [cut(node.name, 120), number(node.calls) + " calls, total " + time(node.total, this.unit) + ", self " + time(node.self, this.unit),
+    return [cut(node.name, 120), plural(node.calls, "call") + ", total " + time(node.total, this.unit) + ", self " + time(node.self, this.unit),
       percent(share) + " of all"];
   }
 
@@ -301,7 +301,7 @@ export class Icicle {
       }
       stack.push(...node.kids.values());
     }
-    this.found.textContent = number(calls) + " calls in " + number(nodes) + " places" + (this.left ? " that are shown" : "");
+    this.found.textContent = plural(calls, "call") + " in " + plural(nodes, "place") + (this.left ? ", as far as shown" : "");
   }
 
   key(event) {
@@ -331,9 +331,9 @@ export class Icicle {
 /** What an answer leaves out, in words: of a running job all is the first calls of each core. */
 export function leftOut({ calls, notKept, nodesLeftOut }) {
   if (notKept > 0) {
-    return "The first " + number(calls) + " calls are shown, " + number(notKept) + " later ones are left out: choose a core, or a shorter time";
+    return plural(calls, "call is shown", "calls are shown") + ", " + plural(notKept, "later one is", "later ones are") + " left out: choose a core, or a shorter time";
   }
-  return nodesLeftOut > 0 ? number(nodesLeftOut) + " narrow boxes are shown as [left out]" : "";
+  return nodesLeftOut > 0 ? plural(nodesLeftOut, "narrow box is", "narrow boxes are") + " shown as [left out]" : "";
 }
 
 export default {

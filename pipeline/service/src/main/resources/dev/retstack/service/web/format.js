@@ -34,8 +34,15 @@ export function compact(value) {
   return short.format(value / step[0]) + step[1];
 }
 
+/** 1 call, 2 calls */
+export function plural(value, one, many = one + "s") {
+  return number(value) + " " + (value === 1 ? one : many);
+}
+
+/** 88.89 %: what is less than all is not 100 %, and what is more than nothing is not 0 %. */
 export function percent(value) {
-  return short.format(value) + " %";
+  const inside = value > 0 && value < 100;
+  return short.format(inside ? Math.min(99.99, Math.max(0.01, value)) : value) + " %";
 }
 
 /** The word of a unit of time. */

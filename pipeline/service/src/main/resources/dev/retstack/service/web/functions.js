@@ -2,7 +2,7 @@
 import { ask } from "./api.js";
 import { button, choice, field, h, name, notice } from "./dom.js";
 import { durations } from "./durations.js";
-import { cut, finder, number, percent, time, unitName } from "./format.js";
+import { cut, finder, number, percent, plural, time, unitName } from "./format.js";
 import { DataTable } from "./table.js";
 
 const CHOICES = 2000;
@@ -116,7 +116,7 @@ export default {
     const facts = h("div", { class: "facts" }, h("span", {}, h("b", {}, number(report.records)), " records"),
       h("span", {}, h("b", {}, number(report.lost)), " lost"),
       h("span", {}, h("b", {}, percent(report.completeness)), " complete"),
-      h("span", {}, h("b", {}, number(report.functions.length)), " functions"),
+      h("span", {}, h("b", {}, number(report.functions.length)), report.functions.length === 1 ? " function" : " functions"),
       h("span", {}, "hash ", h("b", { title: report.resultHash }, report.resultHash.slice(0, 12))));
     const count = h("span", { class: "dim", role: "status" });
     const side = h("section", { class: "side", hidden: true, "aria-label": "Function" });
@@ -153,7 +153,7 @@ export default {
       const match = finder(text);
       const rows = match ? report.functions.filter((row) => match(row.name)) : report.functions;
       table.show(rows);
-      count.textContent = match ? number(rows.length) + " of " + number(report.functions.length) + " functions" : "";
+      count.textContent = match ? number(rows.length) + " of " + plural(report.functions.length, "function") : "";
       app.keep({ search: text || undefined });
     };
     const body = report.functions.length === 0
@@ -165,6 +165,6 @@ export default {
     if (first) {
       open(first);
     }
-    app.status(number(report.functions.length) + " functions of " + number(report.records) + " records");
+    app.status(plural(report.functions.length, "function") + " of " + plural(report.records, "record"));
   },
 };

@@ -2,7 +2,7 @@
 import { ask, rowsOf } from "./api.js";
 import { fit, fitText, hatch, hit, palette, rectangles, ticks } from "./canvas.js";
 import { button, field, h, name, notice } from "./dom.js";
-import { cut, finder, number, percent, time, unitName } from "./format.js";
+import { cut, finder, number, percent, plural, time, unitName } from "./format.js";
 import { byName, coreChoice, coreNames, reportColumns } from "./functions.js";
 import { DataTable } from "./table.js";
 
@@ -314,10 +314,10 @@ class Timeline {
     const calls = this.inSight();
     const left = this.answer.cores.reduce((sum, core) => sum + core.callsLeftOut, 0);
     const lines = this.answer.cores.reduce((sum, core) => sum + core.linesLeftOut, 0);
-    this.app.status(number(this.answer.cores.length) + (this.answer.cores.length === 1 ? " core, " : " cores, ")
-      + time(span, this.unit) + " in sight, " + number(calls) + " calls begin in it"
-      + (lines > 0 ? "; " + number(lines) + " deeper lines are not shown" : "")
-      + (left > 0 ? "; the core has " + number(left) + " calls too deep to draw" : ""));
+    this.app.status(plural(this.answer.cores.length, "core") + ", "
+      + time(span, this.unit) + " in sight, " + plural(calls, "call begins", "calls begin") + " in it"
+      + (lines > 0 ? "; " + plural(lines, "deeper line is", "deeper lines are") + " not shown" : "")
+      + (left > 0 ? "; the core has " + plural(left, "call") + " too deep to draw" : ""));
     this.canvas.dataset.calls = calls;
     this.countMatches();
   }
@@ -639,18 +639,19 @@ class Timeline {
   /** A row in words. */
   words(row) {
     if (row.kind === "LOSSES") {
-      return ["Records are missing", number(row.calls) + " records from " + number(row.from) + " to " + number(row.to)];
+      return ["Records are missing", plural(row.calls, "record") + " from " + number(row.from) + " to " + number(row.to)];
     }
     if (row.kind === "ANOMALIES") {
-      return [number(row.calls) + (row.calls === 1 ? " anomaly" : " anomalies"),
+      return [plural(row.calls, "anomaly", "anomalies"),
         "from " + number(row.from) + " to " + number(row.to) + (row.longest ? ", in " + cut(row.longest, 80) : "")];
     }
     const named = cut(row.function ?? row.longest ?? "", 90);
     const lasts = row.exit - row.enter;
     const when = "from " + number(row.enter) + " to " + number(row.exit) + " " + unitName(this.unit) + ", " + time(lasts, this.unit);
     return isOneCall(row) ? [named, when, trackName(row) + ", depth " + row.depth]
-      : [number(row.calls) + " calls begin in " + time(row.to - row.from, this.unit), "they take "
-        + percent((100 * row.busy) / Math.max(1, row.to - row.from)) + " of it", "longest: " + named + ", " + time(lasts, this.unit)];
+      : [plural(row.calls, "call begins", "calls begin") + " from " + number(row.from) + " to " + number(row.to) + " " + unitName(this.unit),
+        "calls are open in " + percent((100 * row.busy) / Math.max(1, row.to - row.from)) + " of that time",
+        "the longest: " + named + ", " + time(lasts, this.unit)];
   }
 
   describe(row) {
@@ -741,7 +742,7 @@ class Timeline {
           const found = report.functions.filter((row) => match(row.name));
           const calls = found.reduce((sum, row) => sum + row.calls, 0);
           this.found.textContent = found.length === 0 ? "no function in sight matches"
-            : number(calls) + " calls of " + number(found.length) + (found.length === 1 ? " function" : " functions") + " in sight";
+            : plural(calls, "call") + " of " + plural(found.length, "function") + " in sight";
         }
       } catch (failure) {
         if (failure.name !== "AbortError") {

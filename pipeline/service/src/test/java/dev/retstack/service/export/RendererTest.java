@@ -265,9 +265,15 @@ class RendererTest {
   }
 
   @Test
-  void missingRecordsNeverRoundUpToWhole() {
+  void percentagesAreRoundedButNotToNothingOrAll() {
     assertThat(Units.percent(100)).isEqualTo("100.00 %");
     assertThat(Units.percent(99.9999999)).isEqualTo("99.99 %");
+    assertThat(Units.percent(100.0 * 8 / 9)).isEqualTo("88.89 %");
+    assertThat(Units.percent(100.0 / 3)).isEqualTo("33.33 %");
+    assertThat(Units.percent(0.0001)).isEqualTo("0.01 %");
+    assertThat(Units.percent(0)).isEqualTo("0.00 %");
+    assertThat(Units.rounded(99.97, 1)).isEqualTo("99.9");
+    assertThat(Units.rounded(0.01, 1)).isEqualTo("0.1");
   }
 
   @Test
