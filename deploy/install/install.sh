@@ -34,8 +34,9 @@ fail() {
 
 while [ $# -gt 0 ]; do
   case $1 in
-    --prefix) prefix=${2:-} && shift ;;
-    --destdir) destdir=${2:-} && shift ;;
+    --prefix | --destdir) [ $# -gt 1 ] || fail 2 "$1: name a folder" ;;&
+    --prefix) prefix=${2%/} && shift ;;
+    --destdir) destdir=$(realpath -m -- "$2") && shift ;;
     --systemd) systemd=yes ;;
     --with-java) with_java=yes ;;
     --no-emulators) emulators=no ;;
@@ -44,8 +45,9 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
-[[ $prefix == /?* && $prefix != *[[:space:]]* ]] || fail 2 "--prefix $prefix: give a path from / on, without spaces"
-folder=$destdir$prefix
+[[ $prefix =~ ^/[[:alnum:]/._+-]+$ ]] ||
+  fail 2 "--prefix $prefix: give a path from / on, of letters, digits and . _ + - only: units name it"
+folder=${destdir%/}$prefix
 [ ! -e "$folder" ] || [ -z "$(ls -A "$folder")" ] || [ -e "$folder/jvm.args" ] ||
   fail 4 "$folder is no installation of retstack and not empty: give another --prefix"
 
