@@ -125,8 +125,7 @@ struct card {
   int32_t slot_count;
   int64_t slot_from_fp;
   int32_t has_slot_from_fp;
-  int32_t frames_everywhere;
-  int32_t unused;
+  int32_t unused[2];
 };
 
 /* Of the functions of a card, apart, since cards are of the hot path. */
@@ -250,7 +249,52 @@ struct walk {
 
 enum { WALKS = 17 }; /* as Unwinding has them, and a longjmp */
 
+/* Lines of the cache: what each block needs, what entries and exits need, and the rest. */
 struct core {
+  uint64_t now; /* guest instructions executed, the tracer's own excluded */
+  uint64_t deadline;
+  uint64_t attention; /* ATTENTION_..: the next block is not just one more of the program */
+  struct block *blocks;
+  uint64_t block_mask;
+  const struct block *last; /* of the program */
+  const uint8_t *stack_pointer_at; /* in the engine's memory; `nothing` where that is not known */
+  uint64_t watched; /* as in struct frame, of the topmost frame that has not been left */
+
+  uint64_t long_words; /* 1: words are long, and where registers are is known */
+  uint64_t mode; /* MODE_.. */
+  uint64_t host_clock; /* 1: times are nanoseconds of CLOCK_MONOTONIC since host_origin */
+  uint64_t any_given_up; /* 1: there are such frames */
+  uint64_t regions_stale;
+  uint64_t record_count;
+  uint64_t record_capacity;
+  struct ring *ring;
+
+  struct frame *frames;
+  uint64_t frame_count;
+  uint64_t frames_used; /* one past the highest ever pushed: frames beyond frame_count are dead, not gone */
+  uint64_t frame_capacity;
+  uint64_t shown; /* open frames by the records, where those above frame_count were given up since; else less */
+  uint64_t stack_low; /* of the window of the current context: what lies outside may be another's */
+  uint64_t stack_size;
+  struct card *cards;
+
+  /* Where the engine keeps registers, whose numbers are then offsets from here; NULL: not known, they are ids. */
+  uint8_t *registers;
+  uint64_t stack_pointer;
+  uint64_t slot_reach;
+  uint64_t code_mask;
+  uint64_t swap;
+  struct region last_region;
+
+  struct site *block_sites; /* of blocks, by index */
+  uint64_t behind; /* one more than the index of the site of the skipped call that the last block ended with; or 0 */
+  struct trampoline *trampolines; /* by target; NULL: no more of them */
+  uint64_t trampoline_start;
+  uint64_t trampoline_shift;
+  uint64_t handlers; /* a power of two */
+  uint64_t passes; /* blocks of the tracer that ran */
+  uint64_t stop;
+
   int (*reg_read)(uc_engine *, int, void *);
   int (*reg_write)(uc_engine *, int, const void *);
   int (*emu_stop)(uc_engine *);
@@ -259,27 +303,15 @@ struct core {
   uint64_t resumed_user;
   uint64_t request_cache; /* control word of uc_ctl_request_cache */
 
-  uint64_t now; /* guest instructions executed, the tracer's own excluded */
-  uint64_t deadline;
   uint64_t deadline_kind; /* DEADLINE_.. */
-  uint64_t attention; /* ATTENTION_..: the next block is not just one more of the program */
-  struct block *blocks;
-  uint64_t block_mask;
-  const struct block *last; /* of the program */
-  const uint8_t *stack_pointer_at; /* in the engine's memory; `nothing` where that is not known */
-  uint64_t watched; /* as in struct frame, of the topmost frame that has not been left */
-
   struct block nowhere; /* what last is after a block of the tracer */
   struct block unlisted; /* what last is after a block that is in no table */
   uint64_t last_end; /* one past the last block */
   uint64_t stops_at_jumps; /* 1: no stop before a block that stands right behind the last: it may be a delay slot */
-  uint64_t behind; /* one more than the index of the site of the skipped call that the last block ended with; or 0 */
   uint64_t left; /* 1: it was left in its middle, and all of it was counted */
   uint64_t resuming; /* 1: the next block is the rest of one that was counted */
   uint64_t host_origin;
-  uint64_t host_clock; /* 1: times are nanoseconds of CLOCK_MONOTONIC since host_origin */
 
-  uint64_t stop;
   uint64_t stop_address;
   uint64_t stop_size;
   uint64_t stop_count;
@@ -287,65 +319,34 @@ struct core {
 
   struct site *sites; /* of calls, by return address */
   uint64_t site_mask;
-  struct site *block_sites; /* of blocks, by index */
   const uint64_t *callers; /* code from which functions are called by their addresses: starts, each with a size */
   uint64_t caller_count;
   struct region *regions;
   uint64_t region_count;
-  struct region last_region;
-  uint64_t regions_stale;
 
   uint64_t landing_start;
   uint64_t homes_start; /* landing_start: there are none */
   uint64_t handlers_end;
   uint64_t landing_shift;
-  uint64_t handlers; /* a power of two */
   uint8_t *mailbox;
+  uint64_t trampoline_end; /* trampoline_start: there are none */
 
-  struct trampoline *trampolines; /* by target; NULL: no more of them */
-  uint64_t trampoline_start;
-  uint64_t trampoline_end; /* start: there are none */
-  uint64_t trampoline_shift;
-
-  uint64_t mode; /* MODE_.. */
   uint64_t muted; /* 1: the current task is not meant */
-  struct frame *frames;
-  uint64_t frame_count;
-  uint64_t frames_used; /* one past the highest ever pushed: frames beyond frame_count are dead, not gone */
-  uint64_t frame_capacity;
   uint64_t frame_limit;
-  uint64_t shown; /* open frames by the records, where those above frame_count were given up since; else less */
-  uint64_t stack_low; /* of the window of the current context: what lies outside may be another's */
-  uint64_t stack_size;
-
-  struct ring *ring;
-  uint64_t record_count;
-  uint64_t record_capacity;
-
-  uint64_t any_given_up; /* 1: there are such frames */
 
   uint64_t overruns;
   uint64_t unhijackable;
 
   uint64_t word_mask;
-  uint64_t code_mask;
   uint64_t word_bytes;
-  uint64_t swap;
-  uint64_t stack_pointer;
-  uint64_t slot_reach;
   uint64_t watching; /* 1: each block is looked at */
   uint64_t watch_shift; /* 32 where words are short */
   uint64_t pushes; /* 1: calls push the return address, so that the stack pointer tells exactly when a frame is left */
-  struct card *cards;
 
-  /* Where the engine keeps registers, whose numbers are then offsets from here; NULL: not known, they are ids. */
-  uint8_t *registers;
   int64_t known_reg[2]; /* the last registers read since the event began */
   uint64_t known_value[2];
   uint64_t nothing; /* 0 */
 
-  /* Rarely used, hence here. */
-  uint64_t passes; /* blocks of the tracer that ran */
   int64_t graph_base; /* index of the frame that opened the graph; NONE */
   uint64_t max_depth;
   int64_t min_duration;

@@ -12,7 +12,8 @@ HOT int enter_frame(uc_engine *uc, struct core *c, const struct site *site, cons
   const struct card *card = &c->cards[site->card];
   struct taken t = {NULL, 0, 0, 0, NULL, NONE, 0};
   uint64_t fp;
-  if (!take_slot(uc, c, card, site, &t, &fp)) {
+  if (!take_slot(uc, c, ANY, card, site, &t, &fp)) {
+    c->unhijackable++;
     return STOP_NONE;
   }
   if (ruled) {
@@ -49,10 +50,14 @@ HOT int enter_frame(uc_engine *uc, struct core *c, const struct site *site, cons
   if (ruled && !has_room(c, records_of(site))) {
     return STOP_BATCH_FULL;
   }
-  if (__builtin_expect(c->any_given_up && way == 0, 0) && !has_home(c, &t, &way)) {
-    return ASK_HOME;
+  if (__builtin_expect(c->any_given_up && way == 0, 0)) {
+    int home = home_of(c, t.from, t.tail_caller);
+    if (home == NONE) {
+      return ASK_HOME;
+    }
+    way = (uint16_t)home;
   }
-  uint64_t index = hijack(uc, c, site, &t, fp, ruled ? special_of(site) : 0, way);
+  uint64_t index = hijack(uc, c, ANY, site, &t, fp, ruled ? special_of(site) : 0, way);
   if (ruled && !is_told(c, site, index)) {
     return STOP_NONE;
   }
@@ -87,7 +92,7 @@ static int enter(uc_engine *uc, struct core *c, const struct site *site) {
 
 static __attribute__((noinline)) void called(uc_engine *uc, struct core *c, const struct block *b) {
   int failed = 0;
-  uint64_t back = value(uc, c, &c->cards[b->what >> KIND_BITS].return_address, &failed) & c->code_mask;
+  uint64_t back = value(uc, c, ANY, &c->cards[b->what >> KIND_BITS].return_address, &failed) & c->code_mask;
   if (failed) {
     c->unhijackable++;
     return;

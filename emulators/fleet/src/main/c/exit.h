@@ -8,15 +8,15 @@
 
 static __attribute__((noinline)) void go_on_from_home(struct core *c, uint64_t address, int64_t home, uint64_t to) {
   uint64_t start = c->homes_start + ((uint64_t)home << HOME_SHIFT);
-  store(c, c->home_word ? word_at(c, start + c->home_word) : c->mailbox, (to + (address - start)) & c->word_mask);
+  store(c, ANY, c->home_word ? word_at(c, ANY, start + c->home_word) : c->mailbox, (to + (address - start)) & c->word_mask);
 }
 
 /* A return goes on; a trampoline knows the way. */
-HOT void go_on(struct core *c, uint64_t address, int64_t place, uint64_t to) {
+HOT void go_on(struct core *c, const enum guest guest, uint64_t address, int64_t place, uint64_t to) {
   int64_t home = place - (int64_t)c->handlers;
   if (home < HOMES) {
     if (home < 0) {
-      store(c, c->mailbox, (to + (address - handler_slot(c, (uint64_t)place))) & c->word_mask);
+      store(c, guest, c->mailbox, masked(c, guest, to + (address - handler_slot(c, (uint64_t)place))));
     } else {
       go_on_from_home(c, address, home, to);
     }
@@ -25,7 +25,7 @@ HOT void go_on(struct core *c, uint64_t address, int64_t place, uint64_t to) {
 
 /* At a place: see place_at(). */
 static void leave(uc_engine *uc, struct core *c, uint64_t address, int64_t place) {
-  uint64_t stack_pointer = reg_read(uc, c, (int)c->stack_pointer), above = stack_pointer + c->slot_reach;
+  uint64_t stack_pointer = reg_read(uc, c, ANY, (int)c->stack_pointer), above = stack_pointer + c->slot_reach;
   int64_t frame = place < (int64_t)c->handlers ? leaving_by_slot(c, place, above) : leaving_by_way(c, place, above);
   if (__builtin_expect(!in_window(c, stack_pointer) || (uint64_t)frame >= c->frame_count ||
                            c->frames[frame].ret_p >= above ||
@@ -39,7 +39,7 @@ static void leave(uc_engine *uc, struct core *c, uint64_t address, int64_t place
     c->answered = ANSWER_NONE;
     if (answered == ANSWER_GIVEN_UP) {
       c->last = &c->nowhere;
-      go_on(c, address, place, c->revived);
+      go_on(c, ANY, address, place, c->revived);
       return;
     }
     if (answered != ANSWER_CURRENT) {
@@ -76,7 +76,7 @@ static void leave(uc_engine *uc, struct core *c, uint64_t address, int64_t place
     c->frame_count = (uint64_t)frame;
     c->watched = frame > 0 ? c->frames[frame - 1].watched : UNWATCHED;
   }
-  go_on(c, address, place, f->from_pc);
+  go_on(c, ANY, address, place, f->from_pc);
   if (over) {
     c->stop_value = f->from_pc & c->code_mask;
     c->stop_time = time_now(c);

@@ -19,11 +19,17 @@ static __attribute__((noinline)) uint64_t reg_ask(uc_engine *uc, struct core *c,
   return c->known_value[0];
 }
 
-HOT uint64_t reg_read(uc_engine *uc, struct core *c, int reg) {
-  if (__builtin_expect(c->registers == NULL, 0)) {
+/*
+ * USUAL: for a core with long words whose registers are known, and memory near the last that was asked for. What is not
+ * so fails, and ANY finds it. Constant in every call.
+ */
+enum guest { ANY, USUAL };
+
+HOT uint64_t reg_read(uc_engine *uc, struct core *c, const enum guest guest, int reg) {
+  if (guest == ANY && c->registers == NULL) {
     return reg_ask(uc, c, reg);
   }
-  if (c->word_bytes == 8) {
+  if (guest == USUAL || c->word_bytes == 8) {
     uint64_t v;
     memcpy(&v, c->registers + reg, 8);
     return v;
@@ -33,8 +39,14 @@ HOT uint64_t reg_read(uc_engine *uc, struct core *c, int reg) {
   return v;
 }
 
-static inline void reg_write(uc_engine *uc, struct core *c, int reg, uint64_t value) {
-  if (c->registers == NULL) {
+HOT uint64_t masked(const struct core *c, const enum guest guest, uint64_t value) {
+  return guest == USUAL ? value : value & c->word_mask;
+}
+
+HOT void reg_write(uc_engine *uc, struct core *c, const enum guest guest, int reg, uint64_t value) {
+  if (guest == USUAL) {
+    memcpy(c->registers + reg, &value, 8);
+  } else if (c->registers == NULL) {
     c->reg_write(uc, reg, &value);
   } else {
     memcpy(c->registers + reg, &value, c->word_bytes == 8 ? 8 : 4);
@@ -63,14 +75,16 @@ static __attribute__((noinline)) uint8_t *search_word(struct core *c, uint64_t a
 }
 
 /* The host address of a word of the guest; NULL where it is not wholly in one mapping. */
-HOT uint8_t *word_at(struct core *c, uint64_t address) {
-  uint64_t offset = address - c->last_region.start;
-  return offset < c->last_region.size && c->last_region.size - offset >= c->word_bytes ? c->last_region.host + offset
-                                                                                       : search_word(c, address);
+HOT uint8_t *word_at(struct core *c, const enum guest guest, uint64_t address) {
+  uint64_t offset = address - c->last_region.start, bytes = guest == USUAL ? 8 : c->word_bytes;
+  if (__builtin_expect(offset < c->last_region.size && c->last_region.size - offset >= bytes, 1)) {
+    return c->last_region.host + offset;
+  }
+  return guest == USUAL ? NULL : search_word(c, address);
 }
 
-static uint64_t load(const struct core *c, const uint8_t *at) {
-  if (c->word_bytes == 8) {
+HOT uint64_t load(const struct core *c, const enum guest guest, const uint8_t *at) {
+  if (guest == USUAL || c->word_bytes == 8) {
     uint64_t v;
     memcpy(&v, at, 8);
     return c->swap ? __builtin_bswap64(v) : v;
@@ -80,8 +94,8 @@ static uint64_t load(const struct core *c, const uint8_t *at) {
   return c->swap ? __builtin_bswap32(v) : v;
 }
 
-static void store(const struct core *c, uint8_t *at, uint64_t value) {
-  if (c->word_bytes == 8) {
+HOT void store(const struct core *c, const enum guest guest, uint8_t *at, uint64_t value) {
+  if (guest == USUAL || c->word_bytes == 8) {
     uint64_t v = c->swap ? __builtin_bswap64(value) : value;
     memcpy(at, &v, 8);
   } else {
@@ -91,20 +105,20 @@ static void store(const struct core *c, uint8_t *at, uint64_t value) {
 }
 
 /* The value of an operand; 0 and *failed where it is in memory that is not there. */
-HOT uint64_t value(uc_engine *uc, struct core *c, const struct operand *o, int *failed) {
+HOT uint64_t value(uc_engine *uc, struct core *c, const enum guest guest, const struct operand *o, int *failed) {
   if (o->reg == NONE) {
     return 0;
   }
-  uint64_t sum = (reg_read(uc, c, o->reg) + (uint64_t)o->offset) & c->word_mask;
+  uint64_t sum = masked(c, guest, reg_read(uc, c, guest, o->reg) + (uint64_t)o->offset);
   if (!o->in_memory) {
     return sum;
   }
-  const uint8_t *at = word_at(c, sum);
+  const uint8_t *at = word_at(c, guest, sum);
   if (at == NULL) {
     *failed = 1;
     return 0;
   }
-  return (load(c, at) + (uint64_t)o->addend) & c->word_mask;
+  return masked(c, guest, load(c, guest, at) + (uint64_t)o->addend);
 }
 
 #endif

@@ -12,6 +12,7 @@
 #include "exit.h"
 #include "layout.h"
 #include "unwind.h"
+#include "usual.h"
 #include "watch.h"
 
 /* struct uc_tb of Unicorn 2.1 */
@@ -160,8 +161,8 @@ static __attribute__((noinline)) int rare_state(uc_engine *uc, struct core *c, c
   return 1;
 }
 
-static __attribute__((noinline)) void special_block(uc_engine *uc, struct core *c, const struct block *b,
-                                                    uint64_t address, uint32_t size) {
+static __attribute__((noinline)) void special_block(uc_engine *uc, uint64_t address, uint32_t size, struct core *c,
+                                                    const struct block *b) {
   if (__builtin_expect((c->attention & ATTENTION_RARE) || c->now >= c->deadline || b->size == 0, 0) &&
       !rare_state(uc, c, b, address, size)) {
     return;
@@ -210,32 +211,67 @@ static __attribute__((noinline)) void special_block(uc_engine *uc, struct core *
   count(c, b);
 }
 
-/* What most blocks are: code of the program, and nothing else to do. */
-HOT int is_ordinary(const struct core *c, const struct block *b, int watching) {
-  return !(b->what | c->attention) && c->now < c->deadline && !(watching && is_above(c));
-}
-
-/* A block that does not stand where the search for it begins, or is not ordinary. */
-static __attribute__((noinline)) void search_block(uc_engine *uc, struct core *c, uint64_t i, uint64_t address,
-                                                   uint32_t size) {
-  const struct block *b = &c->blocks[i & c->block_mask];
-  while ((b->address != address || b->size != size) && b->size != 0) {
-    b = &c->blocks[++i & c->block_mask];
-  }
-  if (b->size != 0 && is_ordinary(c, b, (int)c->watching)) {
+/* A block that begins with a site, and nothing else is to be done before it. */
+static __attribute__((noinline)) void site_block(uc_engine *uc, uint64_t address, uint32_t size, struct core *c,
+                                                 const struct block *b) {
+  const struct site *site = &c->block_sites[b->what >> KIND_BITS];
+  uint64_t now = c->now + site->ahead;
+  if (__builtin_expect(now < c->deadline && enter_usually(uc, c, site, now), 1)) {
+    c->behind = site->behind;
+    c->attention = site->behind ? ATTENTION_BEHIND : 0;
     count(c, b);
   } else {
-    special_block(uc, c, b, address, size);
+    special_block(uc, address, size, c, b);
+  }
+}
+
+/* A place where returns arrive. */
+static __attribute__((noinline)) void handler_block(uc_engine *uc, uint64_t address, uint32_t size, struct core *c,
+                                                    const struct block *b) {
+  if (__builtin_expect(leave_usually(uc, c, address, (int64_t)(b->what >> KIND_BITS)), 1)) {
+    pass(c);
+  } else {
+    special_block(uc, address, size, c, b);
+  }
+}
+
+HOT void run_block(uc_engine *uc, uint64_t address, uint32_t size, struct core *c, const struct block *b, int watching) {
+  if (__builtin_expect(c->attention || c->now >= c->deadline || (watching && is_above(c)), 0)) {
+    special_block(uc, address, size, c, b);
+  } else if (__builtin_expect(b->what == BLOCK_PROGRAM, 1)) {
+    count(c, b);
+  } else if (b->what % KINDS == BLOCK_SITE) {
+    site_block(uc, address, size, c, b);
+  } else if (b->what % KINDS == BLOCK_HANDLER) {
+    handler_block(uc, address, size, c, b);
+  } else {
+    special_block(uc, address, size, c, b);
+  }
+}
+
+/* A block that does not stand where the search for it begins. */
+static __attribute__((noinline)) void search_block(uc_engine *uc, uint64_t address, uint32_t size, struct core *c,
+                                                   uint64_t i) {
+  const struct block *b;
+  do {
+    b = &c->blocks[++i & c->block_mask];
+  } while ((b->address != address || b->size != size) && b->size != 0);
+  if (b->size == 0) {
+    special_block(uc, address, size, c, b);
+  } else {
+    run_block(uc, address, size, c, b, (int)c->watching);
   }
 }
 
 HOT void on_block(uc_engine *uc, uint64_t address, uint32_t size, struct core *c, int watching) {
   uint64_t i = bucket(address);
   const struct block *b = &c->blocks[i & c->block_mask];
-  if (__builtin_expect(b->address == address && b->size == size && size != 0 && is_ordinary(c, b, watching), 1)) {
-    count(c, b);
+  if (__builtin_expect(b->address == address && b->size == size && size != 0, 1)) {
+    run_block(uc, address, size, c, b, watching);
+  } else if (b->size == 0) {
+    special_block(uc, address, size, c, b);
   } else {
-    search_block(uc, c, i, address, size);
+    search_block(uc, address, size, c, i);
   }
 }
 

@@ -41,26 +41,26 @@ static inline uint64_t values_depth(uint32_t first, uint32_t left, uint32_t form
 }
 
 /* retp of an exit: as the card foretells it, that of the entry where it may be. */
-static inline uint64_t foretold(const struct card *card, const uint64_t *values, uint64_t at_entry) {
+HOT uint64_t foretold(uc_engine *uc, struct core *c, const enum guest guest, const struct card *card,
+                      uint64_t at_entry, int *failed) {
+  uint64_t first = at_entry;
   for (int i = 0; i < card->foretold; i++) {
-    if (values[i] == at_entry) {
+    uint64_t slot = value(uc, c, guest, &card->retp_at_exit[i], failed);
+    if (slot == at_entry) {
       return at_entry;
     }
+    first = i == 0 ? slot : first;
   }
-  return card->foretold > 0 ? values[0] : at_entry;
+  return first;
 }
 
 /* fp and retp as the registers have them now. */
-HOT void record_exit(uc_engine *uc, struct core *c, uint64_t frame) {
+static inline void record_exit(uc_engine *uc, struct core *c, uint64_t frame) {
   const struct frame *f = &c->frames[frame];
   const struct card *card = &c->cards[f->card];
   int failed = 0;
-  uint64_t values[FORETOLD];
-  for (int i = 0; i < card->foretold; i++) {
-    values[i] = value(uc, c, &card->retp_at_exit[i], &failed);
-  }
-  uint64_t slot = foretold(card, values, f->ret_p);
-  uint64_t fp = value(uc, c, &card->fp_at_exit, &failed);
+  uint64_t slot = foretold(uc, c, ANY, card, f->ret_p, &failed);
+  uint64_t fp = value(uc, c, ANY, &card->fp_at_exit, &failed);
   record(c, RECORD_EXIT, frame, f->self_pc, f->from_pc & c->code_mask, slot, fp);
 }
 

@@ -58,7 +58,7 @@ static void record_arguments(uc_engine *uc, struct core *c, const struct site *s
   int64_t time = c->ring->time[c->record_count - 1];
   for (uint32_t i = site->first_argument; i < site->end_argument; i++) {
     int failed = 0;
-    values[i - site->first_argument] = value(uc, c, &at[i], &failed); /* 0 where it cannot be read */
+    values[i - site->first_argument] = value(uc, c, ANY, &at[i], &failed); /* 0 where it cannot be read */
   }
   for (uint32_t i = site->first_argument; i < site->end_argument; i += VALUES_EACH) {
     const uint64_t *v = values + (i - site->first_argument);
@@ -81,7 +81,7 @@ static __attribute__((noinline)) void overrun(struct core *c, const struct site 
 
 static uint64_t task_now(const struct core *c) {
   if (c->task_bytes == c->word_bytes) {
-    return load(c, c->task_variable);
+    return load(c, ANY, c->task_variable);
   }
   uint8_t small = *c->task_variable;
   uint16_t medium;
@@ -112,7 +112,7 @@ static int ask_task(uc_engine *uc, struct core *c, const struct site *site, cons
     int failed = 0;
     c->stop_self = site->self_pc;
     c->stop_from = original(c, t->from) & c->code_mask;
-    c->stop_argument = value(uc, c, &c->arguments[site->card].at[c->task_argument], &failed);
+    c->stop_argument = value(uc, c, ANY, &c->arguments[site->card].at[c->task_argument], &failed);
   }
   return ASK_ENTRY_TASK;
 }
@@ -190,7 +190,7 @@ static __attribute__((noinline)) int leave_by_rules(uc_engine *uc, struct core *
   if (!(special & FRAME_RETURN)) {
     return 1;
   }
-  uint64_t returned = reg_read(uc, c, (int)c->result) & c->word_mask;
+  uint64_t returned = reg_read(uc, c, ANY, (int)c->result) & c->word_mask;
   uint64_t which = values_depth(0, 1, (uint32_t)special >> FRAME_FORMAT_SHIFT);
   record_at(c, c->ring->time[c->record_count - 1], RECORD_VALUES, which, returned, 0, 0, 0);
   return 1;

@@ -29,7 +29,7 @@ static inline int may_have_left(uc_engine *uc, struct core *c) {
   }
   c->known_reg[0] = FORGOTTEN;
   c->known_reg[1] = FORGOTTEN;
-  return (reg_read(uc, c, (int)c->stack_pointer) & c->word_mask) > c->watched >> c->watch_shift;
+  return (reg_read(uc, c, ANY, (int)c->stack_pointer) & c->word_mask) > c->watched >> c->watch_shift;
 }
 
 /* False where the core was stopped: it comes again. */
@@ -38,7 +38,7 @@ static __attribute__((noinline)) int watch(uc_engine *uc, struct core *c, uint64
     stop_before(uc, c, address, ASK_REGIONS);
     return 0;
   }
-  uint64_t sp = reg_read(uc, c, (int)c->stack_pointer) & c->word_mask;
+  uint64_t sp = reg_read(uc, c, ANY, (int)c->stack_pointer) & c->word_mask;
   int64_t i = (int64_t)c->frame_count - 1;
   for (; i >= 0; i--) {
     const struct frame *f = &c->frames[i];
@@ -49,8 +49,8 @@ static __attribute__((noinline)) int watch(uc_engine *uc, struct core *c, uint64
     if (sp <= watched) {
       break;
     }
-    const uint8_t *slot = word_at(c, watched + c->slot_reach);
-    uint64_t word = slot == NULL ? f->from_pc : load(c, slot), to = word & c->code_mask;
+    const uint8_t *slot = word_at(c, ANY, watched + c->slot_reach);
+    uint64_t word = slot == NULL ? f->from_pc : load(c, ANY, slot), to = word & c->code_mask;
     if (word == f->from_pc) {
       continue;
     }

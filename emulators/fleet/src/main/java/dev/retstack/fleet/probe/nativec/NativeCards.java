@@ -37,7 +37,8 @@ final class NativeCards {
   static MemorySegment write(
       NativeLibrary layout, Arena arena, Isa isa, NativeRegisters registers, List<AbiCard> cards) {
     long bytes = layout.at("card");
-    MemorySegment all = arena.allocate(2 * bytes * Math.max(1, cards.size()), Long.BYTES);
+    MemorySegment all =
+        arena.allocate(2 * bytes * Math.max(1, cards.size()), NativeTable.CACHE_LINE);
     for (int i = 0; i < cards.size(); i++) {
       for (int skipped = 0; skipped < 2; skipped++) {
         int pushed = skipped == 1 ? pushed(isa) : 0;
@@ -53,7 +54,8 @@ final class NativeCards {
       NativeLibrary layout, Arena arena, Isa isa, NativeRegisters registers, List<AbiCard> cards) {
     long bytes = layout.at("arguments");
     int most = (int) layout.at("ARGUMENTS");
-    MemorySegment all = arena.allocate(2 * bytes * Math.max(1, cards.size()), Long.BYTES);
+    MemorySegment all =
+        arena.allocate(2 * bytes * Math.max(1, cards.size()), NativeTable.CACHE_LINE);
     for (int i = 0; i < 2 * cards.size(); i++) {
       AbiCard card = cards.get(i % cards.size());
       NativeCards writer =
@@ -89,7 +91,6 @@ final class NativeCards {
     to.set(JAVA_INT, layout.at("card.slot_count"), card.slots().size());
     to.set(JAVA_LONG, layout.at("card.slot_from_fp"), card.slotFromFp().orElse(0));
     to.set(JAVA_INT, layout.at("card.has_slot_from_fp"), card.slotFromFp().isPresent() ? 1 : 0);
-    to.set(JAVA_INT, layout.at("card.frames_everywhere"), card.framesEverywhere() ? 1 : 0);
   }
 
   private static void checkCount(AbiCard card, String what, int count) {

@@ -41,7 +41,7 @@ final class NativeCore {
   NativeCore(NativeLibrary layout, Arena arena) {
     this.layout = layout;
     this.arena = arena;
-    struct = arena.allocate(layout.at("core"), Long.BYTES);
+    struct = arena.allocate(layout.at("core"), NativeTable.CACHE_LINE);
     now = layout.at("core.now");
     deadline = layout.at("core.deadline");
     deadlineKind = layout.at("core.deadline_kind");
@@ -103,6 +103,7 @@ final class NativeCore {
       set("attention", layout.at("ATTENTION_RARE"));
       set("stack_pointer_at", struct.asSlice(layout.at("core.nothing")));
     } else {
+      set("long_words", get("word_bytes") == Long.BYTES ? 1 : 0);
       set("stack_pointer_at", registers.base() + stackPointer - get("watch_shift") / Byte.SIZE);
     }
     set("result", registers.number(special.result()));

@@ -23,9 +23,6 @@ final class NativeFrames implements FrameStack {
   private static final int FIRST_FRAMES = 256;
   private static final long NONE = -1;
 
-  /** Of a line of the cache, which a frame takes. */
-  private static final int CACHE_LINE = 64;
-
   private final NativeLibrary layout;
   private final NativeCore core;
   private final Arena arena;
@@ -69,7 +66,7 @@ final class NativeFrames implements FrameStack {
     timeAt = layout.at("frame.time");
     watchedAt = layout.at("frame.watched");
     capacity = Math.min(limit, FIRST_FRAMES);
-    frames = arena.allocate(capacity * frameBytes, CACHE_LINE);
+    frames = arena.allocate(capacity * frameBytes, NativeTable.CACHE_LINE);
   }
 
   /** No frames, for another context. */
@@ -124,7 +121,7 @@ final class NativeFrames implements FrameStack {
   /** Makes room for more frames, up to the limit. */
   void grow() {
     capacity = Math.min(limit, 2 * capacity);
-    MemorySegment more = arena.allocate(capacity * frameBytes, CACHE_LINE);
+    MemorySegment more = arena.allocate(capacity * frameBytes, NativeTable.CACHE_LINE);
     more.copyFrom(frames);
     frames = more;
   }

@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
+import dev.retstack.fleet.isa.call.AbiCard;
 import dev.retstack.fleet.loader.PatchSite;
 import dev.retstack.fleet.probe.site.EntryPoints;
 import dev.retstack.fleet.probe.site.SitePatcher;
@@ -57,7 +58,7 @@ final class NativeSites {
     cards = points.cards().size();
     bytes = layout.at("site");
     calls = new NativeTable(arena, bytes, layout.at("site.key"), layout.at("site.used"), FIRST);
-    blocks = arena.allocate(bytes, Long.BYTES);
+    blocks = arena.allocate(bytes, NativeTable.CACHE_LINE);
   }
 
   /** Sites of calls. */
@@ -119,7 +120,7 @@ final class NativeSites {
     int index = listed.size();
     listed.add(site);
     if (index * bytes == blocks.byteSize()) {
-      MemorySegment more = arena.allocate(2 * blocks.byteSize(), Long.BYTES);
+      MemorySegment more = arena.allocate(2 * blocks.byteSize(), NativeTable.CACHE_LINE);
       more.copyFrom(blocks);
       blocks = more;
     }
@@ -150,7 +151,8 @@ final class NativeSites {
     entry.set(JAVA_BYTE, layout.at("site.argument_format"), (byte) arguments.format());
     byte returned = (byte) points.rules().returnFormat(site.selfPc());
     entry.set(JAVA_BYTE, layout.at("site.return_format"), returned);
-    int keeps = site.facts().keepsFrame() ? 1 : 0;
-    entry.set(JAVA_BYTE, layout.at("site.keeps_frame"), (byte) keeps);
+    AbiCard convention = points.cards().get(site.convention());
+    boolean keeps = convention.framesEverywhere() || site.facts().keepsFrame();
+    entry.set(JAVA_BYTE, layout.at("site.keeps_frame"), (byte) (keeps ? 1 : 0));
   }
 }

@@ -11,7 +11,8 @@ import java.lang.foreign.MemorySegment;
  * kept at most half full.
  */
 final class NativeTable {
-  private static final int CACHE_LINE = 64;
+  /** What each block or call reads is aligned to lines of the cache. */
+  static final int CACHE_LINE = 64;
 
   private final Arena arena;
   private final long entryBytes;

@@ -37,7 +37,8 @@ final class NativeTrampolines {
     this.layout = layout;
     this.core = core;
     this.trampolines = trampolines;
-    table = arena.allocate(layout.at("TRAMPOLINES") * layout.at("trampoline"), Long.BYTES);
+    table =
+        arena.allocate(layout.at("TRAMPOLINES") * layout.at("trampoline"), NativeTable.CACHE_LINE);
     core.set("trampoline_start", trampolines.start());
     core.set("trampoline_end", trampolines.end());
     core.set("trampoline_shift", trampolines.shift());
