@@ -6,6 +6,7 @@ import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.isa.Isas;
 import dev.retstack.fleet.zoo.Zoo;
 import dev.retstack.graph.check.AnomalyKind;
+import dev.retstack.graph.check.Count;
 import dev.retstack.graph.check.Severity;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.AnomalySum;

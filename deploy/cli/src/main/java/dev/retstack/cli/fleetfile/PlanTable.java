@@ -10,6 +10,7 @@ import dev.retstack.fleet.FleetOptions;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.settings.Setting;
 import dev.retstack.fleet.settings.SiteCatalog;
+import dev.retstack.graph.check.Count;
 import dev.retstack.service.table.Document;
 import dev.retstack.service.table.Table;
 import java.util.ArrayList;

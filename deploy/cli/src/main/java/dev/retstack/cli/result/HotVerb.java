@@ -109,6 +109,9 @@ public final class HotVerb extends Verb {
     if (fromKafka && other) {
       throw usage("give one of a trace, --live and --from-kafka");
     }
+    if (fromKafka && source.session() != null) {
+      throw usage("--session: of a trace; --from-kafka counts all sessions of the topic");
+    }
     if (!fromKafka && source.problem() != null) {
       throw usage(source.problem() + ", or --from-kafka for what is in its topic");
     }

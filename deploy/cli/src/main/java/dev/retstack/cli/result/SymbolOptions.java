@@ -7,6 +7,7 @@ import dev.retstack.fleet.loader.dwarf.SourceLines;
 import dev.retstack.fleet.loader.elf.ElfFile;
 import dev.retstack.fleet.loader.elf.ElfFormatException;
 import dev.retstack.fleet.loader.elf.Symbol;
+import dev.retstack.graph.check.Count;
 import dev.retstack.graph.input.ImageInfo;
 import dev.retstack.graph.input.LateSymbols;
 import dev.retstack.graph.symbol.SourceLine;

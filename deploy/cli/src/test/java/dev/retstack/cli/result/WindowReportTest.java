@@ -266,8 +266,8 @@ class WindowReportTest {
       assertThat(live.code()).isEqualTo(ExitCode.USAGE);
       assertThat(live.err()).contains("--from 5 is behind --to 4");
       Ran session = Ran.retstack(verb, trace.toString(), "--session", "s");
-      assertThat(session.code()).isEqualTo(ExitCode.USAGE);
-      assertThat(session.err()).contains("--session: only with --live");
+      assertThat(session.code()).isEqualTo(ExitCode.BAD_INPUT);
+      assertThat(session.err()).contains("no session s in this trace: it has ");
     }
     String out = dir.resolve("out.avro").toString();
     Ran record = Ran.retstack("record", "--image", "zoo-x86_64-fentry", "-o", out, "--from", "5");

@@ -73,7 +73,7 @@ class TotalsTest {
       whole.add(states.get(p));
       part(p, states.get(p)).addTotals(totals);
     }
-    Report report = whole.build();
+    Report report = whole.summed(true).build();
     String of = "-Dretstack.seed=" + seed;
     Top top = totals.build(Optional.empty(), TopSort.TOTAL, Integer.MAX_VALUE);
     assertThat(top.functions()).as(of).isEqualTo(report.functions());
