@@ -41,11 +41,11 @@ static inline uint64_t values_depth(uint32_t first, uint32_t left, uint32_t form
 }
 
 /* retp of an exit: as the card foretells it, that of the entry where it may be. */
-HOT uint64_t foretold(uc_engine *uc, struct core *c, const enum guest guest, const struct card *card,
-                      uint64_t at_entry, int *failed) {
+static inline uint64_t foretold(uc_engine *uc, struct core *c, const struct card *card, uint64_t at_entry) {
   uint64_t first = at_entry;
   for (int i = 0; i < card->foretold; i++) {
-    uint64_t slot = value(uc, c, guest, &card->retp_at_exit[i], failed);
+    int failed = 0;
+    uint64_t slot = value(uc, c, ANY, &card->retp_at_exit[i], &failed);
     if (slot == at_entry) {
       return at_entry;
     }
@@ -59,7 +59,7 @@ static inline void record_exit(uc_engine *uc, struct core *c, uint64_t frame) {
   const struct frame *f = &c->frames[frame];
   const struct card *card = &c->cards[f->card];
   int failed = 0;
-  uint64_t slot = foretold(uc, c, ANY, card, f->ret_p, &failed);
+  uint64_t slot = foretold(uc, c, card, f->ret_p);
   uint64_t fp = value(uc, c, ANY, &card->fp_at_exit, &failed);
   record(c, RECORD_EXIT, frame, f->self_pc, f->from_pc & c->code_mask, slot, fp);
 }

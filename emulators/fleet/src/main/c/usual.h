@@ -68,11 +68,14 @@ HOT int leave_usually(uc_engine *uc, struct core *c, uint64_t address, int64_t p
     return 0;
   }
   uint64_t sp = reg_read(uc, c, USUAL, (int)c->stack_pointer);
+  if (__builtin_expect(!topmost_returns(c, f, top, place, sp + c->slot_reach) || !in_window(c, sp), 0)) {
+    return 0;
+  }
   const struct card *card = &c->cards[f->card];
-  int failed = !topmost_returns(c, f, top, place, sp + c->slot_reach) || !in_window(c, sp);
-  uint64_t slot = foretold(uc, c, USUAL, card, f->ret_p, &failed);
+  int failed = 0;
+  uint64_t slot = card->foretold > 0 ? value(uc, c, USUAL, card->retp_at_exit, &failed) : f->ret_p;
   uint64_t fp = value(uc, c, USUAL, &card->fp_at_exit, &failed);
-  if (__builtin_expect(failed, 0)) {
+  if (__builtin_expect(failed || (slot != f->ret_p && card->foretold > 1), 0)) {
     return 0;
   }
   record_at(c, (int64_t)c->now, RECORD_EXIT, (uint64_t)top, f->self_pc, f->from_pc & c->code_mask, slot, fp);
