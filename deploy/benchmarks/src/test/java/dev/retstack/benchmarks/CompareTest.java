@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -116,7 +117,7 @@ class CompareTest {
     environment.remove("RETSTACK_JAVA_OPTS");
     environment.put("GIT_CEILING_DIRECTORIES", folder.toString());
     Process process = builder.start();
-    String text = new String(process.getInputStream().readAllBytes());
+    String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     assertThat(process.waitFor(MINUTES, TimeUnit.MINUTES)).isTrue();
     return new Result(process.exitValue(), text);
   }

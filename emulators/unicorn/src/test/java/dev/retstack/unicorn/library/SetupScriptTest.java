@@ -171,7 +171,7 @@ class SetupScriptTest {
   }
 
   /** A line of {@code deploy/packages} for this machine, but for the version of the compiler. */
-  private record Needed(String packages, List<String> check) {
+  record Needed(String packages, List<String> check) {
     @Override
     public String toString() {
       return packages;
@@ -184,9 +184,9 @@ class SetupScriptTest {
         .map(line -> line.split("\\s*\\|\\s*", -1))
         .filter(
             parts ->
-                !parts[0].contains(":")
-                    || parts[0].startsWith("x86_64:")
-                        && System.getProperty("os.arch").equals("amd64"))
+                parts[0].startsWith("x86_64:")
+                    ? System.getProperty("os.arch").equals("amd64")
+                    : !parts[0].contains(":"))
         .map(parts -> new Needed(parts[1].strip(), List.of(parts[2].strip().split("\\s+", -1))));
   }
 
