@@ -42,7 +42,7 @@ class JobTest {
           "/graph?core=core-1&format=text",
           "/graph?limit=2&offset=1&format=csv",
           "/anomalies",
-          "/anomalies?kind=TAIL_CALL&format=text",
+          "/anomalies?kind=FRAME_POINTER_MISMATCH&format=text",
           "/anomalies?limit=3&offset=2",
           "/edges",
           "/edges?limit=3&offset=2&format=csv",

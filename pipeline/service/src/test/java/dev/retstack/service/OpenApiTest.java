@@ -52,7 +52,7 @@ class OpenApiTest {
     document = parsed.getOpenAPI();
     samples.put("core", "core-1");
     samples.put("session", bench.fleet().getFirst().chunks().getFirst().getSession());
-    samples.put("kind", "TAIL_CALL");
+    samples.put("kind", "FRAME_POINTER_MISMATCH");
     samples.put("function", "main");
     samples.put("in", "0");
     samples.put("task", "0");

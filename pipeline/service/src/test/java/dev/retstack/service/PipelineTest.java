@@ -238,7 +238,8 @@ class PipelineTest {
           .contains("core core-1")
           .doesNotContain("core core-2");
       assertThat(json.readTree(client.get("graph", Map.of("core", "core-1")))).hasSize(1);
-      assertThat(json.readTree(client.get("anomalies", Map.of("kind", "TAIL_CALL")))).isNotEmpty();
+      assertThat(json.readTree(client.get("anomalies", Map.of("kind", "FRAME_POINTER_MISMATCH"))))
+          .isNotEmpty();
       assertThat(json.readTree(client.get("cores", Map.of())).path("cores")).hasSize(fleet.size());
       assertThat(client.get("stats", Map.of("format", "csv"))).startsWith("name,severity");
       assertThat(client.get("health/live", Map.of())).contains("live");

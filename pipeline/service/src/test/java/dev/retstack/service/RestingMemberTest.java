@@ -52,8 +52,8 @@ class RestingMemberTest {
       assertThat(view.report(Optional.empty(), false)).isEqualTo(expected.build());
       assertThat(text(view.trees())).isEqualTo(text(expected.trees()));
       assertThat(view.anomalies()).isEqualTo(expected.anomalies());
-      assertThat(view.anomalies(AnomalySum.Query.ALL))
-          .isEqualTo(expected.anomalies(AnomalySum.Query.ALL));
+      assertThat(view.anomalies(AnomalySum.Query.DEFAULT))
+          .isEqualTo(expected.anomalies(AnomalySum.Query.DEFAULT));
       assertThat(
               WAITS.await(second.progress()).stream()
                   .map(RestingMemberTest::apart)

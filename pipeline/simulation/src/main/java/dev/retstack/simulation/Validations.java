@@ -45,7 +45,7 @@ final class Validations {
       CoreGraph graph = state.core(core.key()).orElseThrow();
       sameTree(graph.tree(), core, state.rules());
       TaskValidations.identical(graph, core.program());
-      anomalies(graph, core.program().anomalies);
+      anomalies(graph, core.program().found);
     }
   }
 
@@ -264,10 +264,10 @@ final class Validations {
         Stat.CONTEXTS_DISAGREE,
         Stat.TASKS_NOT_KEPT,
         Stat.FRAMES_NOT_KEPT);
-    atMost(graph, Stat.TAIL_CALLS, core, AnomalyKind.TAIL_CALL);
-    atMost(graph, Stat.UNWOUND_CALLS, core, AnomalyKind.UNWOUND);
-    atMost(graph, Stat.FRAME_POINTER_MISMATCHES, core, AnomalyKind.FRAME_POINTER_MISMATCH);
-    atMost(graph, Stat.RETURN_ADDRESS_MISMATCHES, core, AnomalyKind.RETURN_ADDRESS_MISMATCH);
+    atMost(graph, Stat.TAIL_CALLS, core);
+    atMost(graph, Stat.UNWOUND_CALLS, core);
+    atMost(graph, Stat.FRAME_POINTER_MISMATCHES, core);
+    atMost(graph, Stat.RETURN_ADDRESS_MISMATCHES, core);
   }
 
   private static void none(CoreGraph graph, Stat... stats) {
@@ -276,19 +276,19 @@ final class Validations {
     }
   }
 
-  private static void atMost(CoreGraph graph, Stat stat, ModelCore core, AnomalyKind kind) {
-    long truth = core.program().anomalies.getOrDefault(kind, 0L);
+  private static void atMost(CoreGraph graph, Stat stat, ModelCore core) {
+    long truth = core.program().found.getOrDefault(stat, 0L);
     long found = graph.stats().get(stat);
     if (found > truth) {
       throw new AssertionError("%s: %d found, %d planted".formatted(stat, found, truth));
     }
   }
 
-  private static void anomalies(CoreGraph graph, Map<AnomalyKind, Long> planted) {
-    expect(graph, Stat.TAIL_CALLS, planted, AnomalyKind.TAIL_CALL);
-    expect(graph, Stat.UNWOUND_CALLS, planted, AnomalyKind.UNWOUND);
-    expect(graph, Stat.FRAME_POINTER_MISMATCHES, planted, AnomalyKind.FRAME_POINTER_MISMATCH);
-    expect(graph, Stat.RETURN_ADDRESS_MISMATCHES, planted, AnomalyKind.RETURN_ADDRESS_MISMATCH);
+  private static void anomalies(CoreGraph graph, Map<Stat, Long> planted) {
+    expect(graph, Stat.TAIL_CALLS, planted);
+    expect(graph, Stat.UNWOUND_CALLS, planted);
+    expect(graph, Stat.FRAME_POINTER_MISMATCHES, planted);
+    expect(graph, Stat.RETURN_ADDRESS_MISMATCHES, planted);
     none(
         graph,
         Stat.MISPLACED_EXITS,
@@ -303,9 +303,8 @@ final class Validations {
         Stat.FRAMES_NOT_KEPT);
   }
 
-  private static void expect(
-      CoreGraph graph, Stat stat, Map<AnomalyKind, Long> planted, AnomalyKind kind) {
-    equal(stat.name(), planted.getOrDefault(kind, 0L), graph.stats().get(stat));
+  private static void expect(CoreGraph graph, Stat stat, Map<Stat, Long> planted) {
+    equal(stat.name(), planted.getOrDefault(stat, 0L), graph.stats().get(stat));
   }
 
   private static void within(

@@ -93,12 +93,12 @@ class AnomalyCampaignTest {
     }
   }
 
-  /** What is no defect is told as often as it was: tail calls and longjmps. */
+  /** What is no defect is counted as often as it was: tail calls and longjmps. */
   private static void behaviour(ModelCore core, CoreGraph graph) {
     assertThat(graph.stats().get(Stat.TAIL_CALLS))
-        .isEqualTo(core.program().anomalies.getOrDefault(AnomalyKind.TAIL_CALL, 0L));
+        .isEqualTo(core.program().found.getOrDefault(Stat.TAIL_CALLS, 0L));
     assertThat(graph.stats().get(Stat.UNWOUND_CALLS))
-        .isEqualTo(core.program().anomalies.getOrDefault(AnomalyKind.UNWOUND, 0L));
+        .isEqualTo(core.program().found.getOrDefault(Stat.UNWOUND_CALLS, 0L));
   }
 
   private static ModelCore core(SplittableRandom random) {

@@ -176,7 +176,7 @@ class HostileRecordsTest {
         Run.show(
             ReportBuilder.of(read).trees(),
             ReportBuilder.of(read).anomalies(),
-            ReportBuilder.of(read).anomalies(AnomalySum.Query.ALL));
+            ReportBuilder.of(read).anomalies(AnomalySum.Query.DEFAULT));
     for (CoreKey core : ofRead.cores()) {
       Run.draw(read, core);
     }
@@ -453,7 +453,7 @@ class HostileRecordsTest {
           show(
               ReportBuilder.of(at).trees(),
               ReportBuilder.of(at).anomalies(),
-              ReportBuilder.of(at).anomalies(AnomalySum.Query.ALL)));
+              ReportBuilder.of(at).anomalies(AnomalySum.Query.DEFAULT)));
       ByteOutput totals = new ByteOutput(1 << 10);
       if (!hostile.byTask()) {
         StateTotals.of(at).writeTo(totals);

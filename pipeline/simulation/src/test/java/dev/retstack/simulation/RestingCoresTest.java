@@ -191,7 +191,7 @@ class RestingCoresTest {
       ReportBuilder all = ReportBuilder.of(state);
       var report = all.build();
       text.append(report.resultHash()).append('\n').append(report.cores()).append('\n');
-      text.append(all.anomalies()).append('\n').append(all.anomalies(AnomalySum.Query.ALL));
+      text.append(all.anomalies()).append('\n').append(all.anomalies(AnomalySum.Query.DEFAULT));
       GraphText.write(all.trees(), List.of(), text);
       text.append(new CoverageBuilder().add(state).build());
       ByteOutput totals = new ByteOutput(1 << 10);

@@ -7,6 +7,7 @@ import dev.retstack.graph.calls.CoreGraph;
 import dev.retstack.graph.calls.GraphEvents;
 import dev.retstack.graph.calls.GraphEvents.FinishedCall;
 import dev.retstack.graph.check.Anomaly;
+import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.pyramid.Line;
@@ -152,11 +153,14 @@ class TimelinePropertyTest {
     long begun = 0;
     long records = 0;
     long anomalies = 0;
+    long events = 0;
     for (Timeline.Row row : timeline.rows()) {
       assertThat(row.from()).isBetween(timeline.from(), timeline.to() - timeline.pixel());
       switch (row.line().kind()) {
         case LOSSES -> records += row.calls();
         case ANOMALIES -> anomalies += row.calls();
+        case EVENTS -> events += row.calls();
+        case AWAY -> assertThat(row.busy()).isBetween(0L, row.to() - row.from());
         case CALLS -> {
           begun += row.calls();
           if (row.covered()) {
@@ -193,6 +197,7 @@ class TimelinePropertyTest {
       long missing = core.losses().rows().stream().mapToLong(loss -> loss.records()).sum();
       assertThat(records).isEqualTo(missing);
       assertThat(anomalies > 0).isEqualTo(core.anomalies().rows().size() > 0);
+      assertThat(events > 0).isEqualTo(core.stats().get(Stat.UNWOUND_CALLS) > 0);
     }
   }
 
@@ -200,11 +205,14 @@ class TimelinePropertyTest {
     Timeline few =
         answer(
             tiles, new Timeline.Question(question.from(), question.to(), question.width(), depth));
-    assertThat(few.rows().size()).isLessThanOrEqualTo(question.width() * depth);
+    assertThat(few.rows().size()).isLessThanOrEqualTo(question.width() * (2 * depth + 1));
     assertThat(few.pixels()).isLessThanOrEqualTo(question.width());
-    assertThat(few.lines().size()).isLessThanOrEqualTo(depth);
+    assertThat(few.lines().size()).isLessThanOrEqualTo(2 * depth + 1);
+    List<Line.Kind> beside = List.of(Line.Kind.EVENTS, Line.Kind.AWAY);
+    long counted = few.lines().stream().filter(line -> !beside.contains(line.kind())).count();
+    assertThat(counted).isLessThanOrEqualTo(depth);
     if (few.linesLeftOut() > 0) {
-      assertThat(few.lines()).hasSize(depth);
+      assertThat(counted).isEqualTo(depth);
     }
   }
 

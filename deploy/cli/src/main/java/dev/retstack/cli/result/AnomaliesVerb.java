@@ -21,35 +21,32 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/**
- * {@code retstack anomalies}: what is wrong, odd or missing. With {@code --fail-on} it is a gate
- * for CI.
- */
+/** {@code retstack anomalies}: what is wrong or missing. {@code --fail-on} is a gate for CI. */
 @Command(
     name = "anomalies",
     description = {
-      "Show what is wrong, odd or missing, the most severe first.",
-      "Anomalies are faults, corrupted frames, changed return addresses, unwound calls,"
-          + " tail calls and losses. They are counted exactly by kind, function and place.",
+      "Show what is wrong or missing, the most severe first.",
+      "Anomalies are faults, corrupted frames, changed return addresses and losses. They are"
+          + " counted exactly by kind, function and place. Exceptions, longjmp, tail calls and"
+          + " switches of threads are no anomalies: graph shows them, report and cores count them.",
       "With --fail-on the exit code is 1 if an anomaly has at least that severity."
           + " --explain says what each kind is, what probably caused it, and what to do."
     },
     footer = {
       "  retstack anomalies --explain",
       "  retstack record --image zoo-x86_64-mcount -o trace.avro -- sort",
-      "  retstack anomalies trace.avro --fail-on error",
+      "  retstack anomalies trace.avro --fail-on warning",
       "  retstack anomalies trace.avro --task 0 --format csv",
-      "  retstack anomalies trace.avro --all --each",
-      "  retstack anomalies trace.avro --all --from 1000 --to 2000"
+      "  retstack anomalies trace.avro --each",
+      "  retstack anomalies trace.avro --from 1000 --to 2000"
     })
 public final class AnomaliesVerb extends ResultVerb {
   @Option(
       names = "--fail-on",
       paramLabel = "SEVERITY",
       description =
-          "info, warning or error: the exit code is 1 if an anomaly has at least this"
-              + " severity.")
-  private Severity failOn;
+          "warning or error: the exit code is 1 if an anomaly has at least this" + " severity.")
+  private Grade failOn;
 
   @Option(
       names = "--explain",
@@ -72,11 +69,22 @@ public final class AnomaliesVerb extends ResultVerb {
       names = "--severity",
       paramLabel = "SEVERITY",
       defaultValue = "warning",
-      description = "Kinds below this severity are one line each (default: ${DEFAULT-VALUE}).")
-  private Severity least;
+      description =
+          "warning or error: kinds below this severity are one line each (default:"
+              + " ${DEFAULT-VALUE}).")
+  private Grade least;
 
-  @Option(names = "--all", description = "Show everything in full: --severity info.")
-  private boolean all;
+  /** What an anomaly can be. */
+  private enum Grade {
+    WARNING(Severity.WARNING),
+    ERROR(Severity.ERROR);
+
+    private final Severity severity;
+
+    Grade(Severity severity) {
+      this.severity = severity;
+    }
+  }
 
   @Override
   WindowOptions window() {
@@ -96,22 +104,19 @@ public final class AnomaliesVerb extends ResultVerb {
 
   @Override
   int show(GraphState state, Format shape) throws IOException {
-    AnomalySum.Query query = new AnomalySum.Query("", "", task.choice(), severity(), each, byTask);
+    AnomalySum.Query query =
+        new AnomalySum.Query("", "", task.choice(), least.severity, each, byTask);
     List<AnomalySum> rows = ReportBuilder.of(state).anomalies(query);
     task.require(rows.stream().anyMatch(row -> row.kind() != AnomalyKind.CUT_TRACE), state);
     Output.write(out(), shape, AnomaliesView.of(rows));
     return gate(rows.stream().map(AnomalySum::kind).toList());
   }
 
-  private Severity severity() {
-    return all ? Severity.INFO : least;
-  }
-
   @Override
   Map<String, String> parameters() {
     Map<String, String> parameters = new HashMap<>(task.parameters());
     parameters.putAll(window.parameters());
-    parameters.put("severity", severity().name().toLowerCase(Locale.ROOT));
+    parameters.put("severity", least.name().toLowerCase(Locale.ROOT));
     parameters.put("rows", each ? "each" : byTask ? "by-task" : "groups");
     return parameters;
   }
@@ -131,7 +136,8 @@ public final class AnomaliesVerb extends ResultVerb {
 
   private int gate(List<AnomalyKind> kinds) {
     boolean grave =
-        failOn != null && kinds.stream().anyMatch(kind -> kind.severity().compareTo(failOn) >= 0);
+        failOn != null
+            && kinds.stream().anyMatch(kind -> kind.severity().compareTo(failOn.severity) >= 0);
     return grave ? ExitCode.FINDINGS : ExitCode.OK;
   }
 

@@ -85,7 +85,7 @@ public final class ReplayVerb extends Verb {
             "functions",
             report.functions().size(),
             "anomalies",
-            ReportBuilder.of(state).anomalies(AnomalySum.Query.ALL).stream()
+            ReportBuilder.of(state).anomalies(AnomalySum.Query.DEFAULT).stream()
                 .mapToLong(AnomalySum::times)
                 .sum(),
             "resultHash",

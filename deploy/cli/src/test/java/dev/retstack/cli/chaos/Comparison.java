@@ -98,7 +98,7 @@ record Comparison(long records, String hash, int anomalies, int spans) {
               assertThat(once.add(one.getSession() + " " + what)).as("twice: " + one).isTrue();
               return what;
             });
-    Ran ran = Ran.retstack("anomalies", "--all", "--each", "--format", "json", trace.toString());
+    Ran ran = Ran.retstack("anomalies", "--each", "--format", "json", trace.toString());
     assertThat(ran.code()).as(ran.err()).isIn(ExitCode.OK, ExitCode.FINDINGS);
     List<String> found = new ArrayList<>();
     for (JsonNode one : JSON.readTree(ran.out())) {

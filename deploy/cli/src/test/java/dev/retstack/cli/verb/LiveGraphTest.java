@@ -148,8 +148,8 @@ class LiveGraphTest {
         .isEqualTo(of("graph", List.of(trace), window).out());
     Ran nobody = live("text", "--core", CORE, "--at", "5", "--session", "nobody");
     assertThat(nobody.code()).as(nobody.err()).isEqualTo(ExitCode.BAD_INPUT);
-    assertThat(of("anomalies", source, window, "--all", "--each").out())
-        .isEqualTo(of("anomalies", List.of(trace), window, "--all", "--each").out());
+    assertThat(of("anomalies", source, window, "--each").out())
+        .isEqualTo(of("anomalies", List.of(trace), window, "--each").out());
     for (String format : List.of("folded", "perfetto")) {
       List<Path> files = List.of(dir.resolve("live." + format), dir.resolve("of." + format));
       of("export", source, window, "--format", format, "-o", files.get(0).toString());

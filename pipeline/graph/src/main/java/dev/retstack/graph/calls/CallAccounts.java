@@ -367,6 +367,21 @@ class CallAccounts {
     }
   }
 
+  /** Calls ended without their exits; this is the innermost one. */
+  void unwound(long selfPc, long time, int calls) {
+    stats.add(Stat.UNWOUND_CALLS, calls);
+    if (core.pyramid() != null) {
+      core.pyramid().unwound(selfPc, time);
+    }
+  }
+
+  /** A task was switched out for this time. */
+  void away(TracedTask task, long since, long now) {
+    if (core.pyramid() != null) {
+      core.pyramid().away(task.id(), task.instance(), since, now);
+    }
+  }
+
   /** A ret_stack of this task, which need not be at hand, differs from the core's. */
   void differs(TracedTask task, Anomaly anomaly) {
     stats.add(anomaly.kind().stat(), 1);

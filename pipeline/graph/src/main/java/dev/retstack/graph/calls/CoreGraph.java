@@ -451,6 +451,9 @@ public final class CoreGraph extends KnownCore {
       for (ShadowStack stack : task.stacks) {
         stack.placeOpen(reconstructor.time(), into);
       }
+      if (task.isOut()) {
+        into.away(task.id(), task.instance(), task.out(), reconstructor.time());
+      }
     }
   }
 

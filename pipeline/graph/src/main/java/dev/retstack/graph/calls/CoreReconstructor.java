@@ -418,8 +418,7 @@ public final class CoreReconstructor {
     accounts.next();
     long now = advance(at);
     switch (kind) {
-      case RecordBatch.TASK ->
-          tasks.task(TaskEvent.of(fromPc).orElseThrow(), selfPc, retP, depth, now);
+      case RecordBatch.TASK -> tasks.task(TaskEvent.of(fromPc).orElseThrow(), selfPc, depth, now);
       case RecordBatch.INTERRUPT_ENTER -> tasks.interrupt(selfPc, fromPc, now);
       case RecordBatch.INTERRUPT_EXIT -> tasks.interruptEnd(selfPc, now);
       case RecordBatch.TASK_NAME -> names.put(selfPc, new TaskName(fromPc, retP));

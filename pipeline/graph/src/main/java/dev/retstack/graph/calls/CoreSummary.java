@@ -16,7 +16,7 @@ import dev.retstack.graph.tree.Ending;
  * @param lost records known to be missing
  * @param time its clock as last seen, in its unit
  * @param open calls that have not ended
- * @param anomalies found, of the kinds that are more than information
+ * @param anomalies found
  * @param truncated calls that a loss cut off
  * @param end RUNNING, or why it ended
  * @param endDetail how it ended, in words; empty while it runs

@@ -102,22 +102,22 @@ final class CoreTasks {
   }
 
   /** A TASK record. */
-  void task(TaskEvent event, long id, long sp, int depth, long now) {
+  void task(TaskEvent event, long id, int depth, long now) {
     TracedTask named = table.live(id);
     switch (event) {
-      case STARTED -> go(named, table.create(id, 0, now), sp, now);
+      case STARTED -> go(named, table.create(id, 0, now), now);
       case ENDED -> {
         if (named != current && !afterLoss) {
           accounts.count(Stat.CONTEXTS_DISAGREE, 1);
         }
         TracedTask next = id == 0 ? null : table.live(0);
-        go(named, next == null ? table.create(0, -1, now) : next, sp, now);
+        go(named, next == null ? table.create(0, -1, now) : next, now);
       }
       case SWITCHED -> {
         if (named == null) {
-          go(null, table.create(id, lossy ? -1 : depth, now), sp, now);
+          go(null, table.create(id, lossy ? -1 : depth, now), now);
         } else if (named != current) {
-          go(null, named, sp, now);
+          go(null, named, now);
         } else if (afterLoss) {
           behindLoss(now);
         }
@@ -131,16 +131,15 @@ final class CoreTasks {
    * @param ended the task that is over by this, or null
    * @param next null where it is not kept
    */
-  private void go(TracedTask ended, TracedTask next, long sp, long now) {
+  private void go(TracedTask ended, TracedTask next, long now) {
     if (current != null) {
       if (afterLoss) {
         behindLoss(now);
       }
       if (current != ended) {
-        ShadowStack left = current.top();
-        left.switchedTo(now, sp);
+        accounts.count(Stat.STACK_SWITCHES, 1);
         if (next != null) {
-          accounts.switchedOut(left, next, now);
+          accounts.switchedOut(current.top(), next, now);
         }
       }
       current.out(now);
@@ -158,10 +157,19 @@ final class CoreTasks {
       accounts.nowhere();
     } else {
       final long known = task.cut();
+      wake(task, now);
       task.in(now);
       resume(task.top());
       accounts.switchedIn(task.top(), known, now);
     }
+  }
+
+  /** Brings the clock of a task up to date, and shows for how long it was switched out. */
+  private void wake(TracedTask task, long now) {
+    if (task.isOut()) {
+      accounts.away(task, task.out(), now);
+    }
+    task.wake(now);
   }
 
   private static ShadowStack topOf(TracedTask task) {
@@ -186,7 +194,7 @@ final class CoreTasks {
    * @param seen until when they are known to have been open
    */
   private void end(TracedTask task, Ending ending, long seen, long now) {
-    task.wake(now);
+    wake(task, now);
     dropTo(task, 0, ending, seen, now);
     ShadowStack own = task.own();
     resume(own);
@@ -325,9 +333,10 @@ final class CoreTasks {
     if (task == current) {
       task.unsure(since, now);
     } else if (told) {
-      task.mayHaveRun(since, now);
+      wake(task, since);
+      task.mayHaveRun(now);
     } else if (all) {
-      task.wake(now);
+      wake(task, now);
     }
     if (all || told) {
       task.skipped(0, now); // ahead of the interrupts below them

@@ -302,7 +302,7 @@ final class ShadowStack {
     }
     int below = known(depth - 1);
     if (below >= 0 && traits.isHandler(fromPc) && !frames.hasEnded(below)) {
-      anomalies.tailCall(below, time, selfPc);
+      accounts.count(Stat.TAIL_CALLS, 1);
       frames.setEnded(below);
       close(below, time, Ending.TAIL_CALLED);
     }
@@ -346,7 +346,7 @@ final class ShadowStack {
     if (frames.selfPc(slot) != selfPc) {
       anomalies.misplaced(time, selfPc, frames.selfPc(slot), fromPc);
       if (!frames.hasEnded(slot)) {
-        anomalies.unwound(slot, slot, time, selfPc, 1, 0);
+        accounts.unwound(frames.selfPc(slot), time, 1);
         close(slot, time, Ending.UNWOUND);
       }
       accounts.next(); // what it returned is not the result of that call
@@ -406,19 +406,17 @@ final class ShadowStack {
     int from = frames.size();
     int dead = 0;
     int missed = 0;
-    int innermost = Frames.NONE;
     while (from > 0 && frames.depth(from - 1) >= depth) {
       from--;
       if (!frames.hasEnded(from)) {
         dead++;
         missed += traits.missesExits(frames.selfPc(from)) ? 1 : 0;
-        innermost = Math.max(innermost, from);
       } else if (frames.isUnknown(from)) {
         bound(from, time);
       }
     }
     if (dead > 0) {
-      anomalies.unwound(from, innermost, time, selfPc, dead, missed);
+      anomalies.unwound(from, time, selfPc, dead, missed);
       closeFrom(from, time, Ending.UNWOUND);
     }
     frames.popTo(from);
@@ -847,7 +845,7 @@ final class ShadowStack {
    * @param out what was left out of totals by then, at most
    */
   private void jumped(int slot, long time, long selfPc, long ran, long out) {
-    anomalies.tailCall(slot, time, selfPc);
+    accounts.count(Stat.TAIL_CALLS, 1);
     frames.setEnded(slot);
     final long notRunNow = notRun;
     final long leftOutNow = leftOut;
@@ -959,11 +957,6 @@ final class ShadowStack {
   /** Slot of the innermost open call, or none where that is unknown. */
   int innermost() {
     return losses.isTopUnknown() ? Frames.NONE : frames.innermost(frames.size() - 1);
-  }
-
-  /** Another task goes on, on the stack of this stack pointer. */
-  void switchedTo(long time, long sp) {
-    anomalies.stackSwitch(time, sp);
   }
 
   // ---- Time

@@ -7,7 +7,7 @@ import dev.retstack.graph.input.ImageTraits;
 import it.unimi.dsi.fastutil.longs.LongImmutableList;
 import it.unimi.dsi.fastutil.longs.LongList;
 
-/** Counts what is wrong or odd in the records of one stack, and reports it while there is room. */
+/** Counts what is wrong in the records of one stack, and reports it while there is room. */
 final class StackAnomalies {
   private final Frames frames;
   private final CallAccounts accounts;
@@ -69,45 +69,21 @@ final class StackAnomalies {
         1);
   }
 
-  void tailCall(int slot, long time, long selfPc) {
-    report(
-        AnomalyKind.TAIL_CALL,
-        Anomaly.Variant.PLAIN,
-        time,
-        frames.selfPc(slot),
-        frames.fromPc(slot),
-        selfPc,
-        0,
-        1);
-  }
-
   /** Records are missing while so many calls are open. */
   void truncated(long time, int open) {
     report(AnomalyKind.TRUNCATED, Anomaly.Variant.PLAIN, time, top(), 0, 0, 0, open);
   }
 
-  /** Calls are gone without their exits, or all of them by exits that cannot be seen. */
-  void unwound(int from, int innermost, long time, long selfPc, int dead, int missed) {
-    if (missed == dead) {
-      missedExits(from, time, selfPc);
+  /**
+   * Calls are gone without their exits. Where all of them return by another slot than the hijacked
+   * one, their exits were missed. Where others are among them, an exception or a longjmp passed
+   * over all of them, as an ordinary program does.
+   */
+  void unwound(int from, long time, long selfPc, int dead, int missed) {
+    if (missed < dead) {
+      accounts.unwound(top(), time, dead);
       return;
     }
-    report(
-        AnomalyKind.UNWOUND,
-        Anomaly.Variant.PLAIN,
-        time,
-        frames.selfPc(innermost),
-        frames.fromPc(innermost),
-        selfPc,
-        0,
-        dead);
-  }
-
-  /**
-   * All that are gone return by another slot than the hijacked one. Where others are among them, a
-   * longjmp passed over all of them instead.
-   */
-  private void missedExits(int from, long time, long selfPc) {
     for (int slot = frames.size() - 1; slot >= from; slot--) {
       if (!frames.hasEnded(slot)) {
         report(
@@ -138,12 +114,6 @@ final class StackAnomalies {
   /** ret_stack was full when this function was called: the chunk counts it. */
   void overrun(long time, long selfPc) {
     record(AnomalyKind.OVERRUN, Anomaly.Variant.PLAIN, time, selfPc, 0, 0, 0, 1, 0);
-  }
-
-  /** The core goes over to a task with another stack pointer. */
-  void stackSwitch(long time, long sp) {
-    long slot = frames.size() == 0 ? 0 : frames.retP(frames.size() - 1);
-    report(AnomalyKind.STACK_SWITCH, Anomaly.Variant.PLAIN, time, top(), slot, sp, 0, 1);
   }
 
   private long top() {

@@ -178,10 +178,9 @@ public final class TracedTask {
     skippedSince = now;
   }
 
-  /** Goes on now. */
+  /** Goes on now; its clock {@linkplain #wake is up to date}. */
   void in(long now) {
     switches += out < 0 ? 0 : 1;
-    wake(now);
     out = -1;
     cut = -1;
     skippedSince = now;
@@ -195,11 +194,19 @@ public final class TracedTask {
     }
   }
 
-  /** Records were lost while it was switched out. */
-  void mayHaveRun(long since, long now) {
-    wake(since);
-    top().clock.unsure += now - since;
+  /** Records were lost while it was switched out, since its clock was brought up to date. */
+  void mayHaveRun(long now) {
+    top().clock.unsure += now - out;
     out = now;
+  }
+
+  boolean isOut() {
+    return out >= 0;
+  }
+
+  /** Since when it is switched out, as far as its clock says. */
+  long out() {
+    return out;
   }
 
   /** Does not go on now. */

@@ -10,13 +10,9 @@ import it.unimi.dsi.fastutil.longs.LongList;
  * <ul>
  *   <li>FRAME_POINTER_MISMATCH, RETURN_ADDRESS_MISMATCH: the value noted at entry, the value found
  *       at exit, the address returned to
- *   <li>TAIL_CALL: selfPc jumped away; {@code expected} the address it would have returned to,
- *       {@code received} the function jumped to
- *   <li>UNWOUND: selfPc is the innermost dead call; {@code expected} the address it would have
- *       returned to, {@code received} the function whose record came instead, 0 where the interrupt
- *       ended that it was called in
  *   <li>MISSED_EXIT: selfPc returned unseen; {@code expected} the address it returns to, {@code
- *       received} as of UNWOUND, {@code target} the slot that was hijacked
+ *       received} the function whose record came instead, 0 where the interrupt ended that it was
+ *       called in, {@code target} the slot that was hijacked
  *   <li>STACK_SMASHED: selfPc returned; {@code expected} the address noted at entry, {@code
  *       received} where it went, {@code target} its slot
  *   <li>MISPLACED_EXIT: selfPc exits; {@code expected} the function open there or 0, {@code
@@ -92,9 +88,8 @@ public record Anomaly(
     return switch (kind) {
       case FAULTED, FRAME_POINTER_MISMATCH, MISPLACED_EXIT -> target;
       case RETURN_ADDRESS_MISMATCH -> variant == Variant.SLOT ? target : expected;
-      case TAIL_CALL -> received;
-      case UNWOUND, MISSED_EXIT, STACK_SMASHED -> expected;
-      case KEYFRAME_MISMATCH, STACK_SWITCH, OVERRUN, LOST, SEQUENCE_GAP, TRUNCATED, CUT_TRACE -> 0;
+      case MISSED_EXIT, STACK_SMASHED -> expected;
+      case KEYFRAME_MISMATCH, OVERRUN, LOST, SEQUENCE_GAP, TRUNCATED, CUT_TRACE -> 0;
     };
   }
 
@@ -102,7 +97,7 @@ public record Anomaly(
   public boolean isOfCode() {
     return switch (kind) {
       case RETURN_ADDRESS_MISMATCH -> variant != Variant.SLOT;
-      case TAIL_CALL, UNWOUND, MISSED_EXIT, STACK_SMASHED, MISPLACED_EXIT -> true;
+      case MISSED_EXIT, STACK_SMASHED, MISPLACED_EXIT -> true;
       case KEYFRAME_MISMATCH -> variant == Variant.PLAIN || variant == Variant.FROM_PC;
       default -> false;
     };

@@ -1,6 +1,10 @@
 package dev.retstack.graph.check;
 
-/** What can be wrong, odd or missing in the records of a core. README.md has an example of each. */
+/**
+ * What a person should look at: what is wrong or missing in the records of a core. README.md has an
+ * example of each. What an ordinary program does (tail calls, exceptions, its longjmp, switches of
+ * tasks) is a row or an ending of the call tree, and a stat.
+ */
 public enum AnomalyKind {
   FAULTED(
       Stat.FAULTED_CORES,
@@ -23,23 +27,12 @@ public enum AnomalyKind {
           + "pointer predicts it exactly",
       "the function left the stack pointer at another place, or returns more than once",
       "compare what the function pushes and pops, and what it removes at its return"),
-  TAIL_CALL(
-      Stat.TAIL_CALLS,
-      Severity.INFO,
-      "an entry whose return address is a return_to_handler slot",
-      "the compiler made the last call a jump",
-      "nothing; to keep the caller visible: -fno-optimize-sibling-calls"),
-  UNWOUND(
-      Stat.UNWOUND_CALLS,
-      Severity.WARNING,
-      "a record shows that n open calls ended without their exits; one row per such record",
-      "longjmp, an exception, or code that switches stacks",
-      "nothing if the program does this on purpose; if it switches stacks, declare its tasks"),
   MISSED_EXIT(
       Stat.MISSED_EXITS,
       Severity.ERROR,
-      "as UNWOUND, if all these calls are of functions in Image.copiedReturns: gcc copied their "
-          + "return address to realign the stack, and the tracer hijacked the copy; one row per call",
+      "a record shows that open calls ended without their exits, and all of them are of functions in "
+          + "Image.copiedReturns: gcc copied their return address to realign the stack, and the "
+          + "tracer hijacked the copy; one row per call",
       "gcc realigns the stack with a copy of the return address, and -pg counts in its frame",
       "compile it with -mfentry, or with -maccumulate-outgoing-args if that helps"),
   STACK_SMASHED(
@@ -50,12 +43,6 @@ public enum AnomalyKind {
       "a buffer overflow in the function, or in one that received the address of a local",
       "compile the function and its callees with -fstack-protector-strong or -fsanitize=address, "
           + "and check what they write to its locals"),
-  STACK_SWITCH(
-      Stat.STACK_SWITCHES,
-      Severity.INFO,
-      "the core continues with another task",
-      "a scheduler, or a coroutine",
-      "nothing"),
   MISPLACED_EXIT(
       Stat.MISPLACED_EXITS,
       Severity.ERROR,

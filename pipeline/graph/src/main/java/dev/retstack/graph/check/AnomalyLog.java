@@ -22,8 +22,8 @@ import java.util.Map;
  *
  * <p>Groups are bounded per kind. Beyond that, {@linkplain Where#others one group} of the kind
  * counts the rest, so that the counts of a kind always add up to its stat. Rows are bounded per
- * kind, and a fifth of it per kind and function: a program with a million tail calls still shows
- * its one mismatch, and no function hides another.
+ * kind, and a fifth of it per kind and function: a program with a million overruns still shows its
+ * one mismatch, and no function hides another.
  */
 public final class AnomalyLog {
   /** Groups of one kind at most, without the one of all others. */
@@ -127,15 +127,11 @@ public final class AnomalyLog {
   /** Counts one; returns whether there is room for its row. */
   public boolean found(Where where, long time, long count) {
     group(where).add(time, count);
-    note(where.kind, 1);
+    noted = Saturating.sum(noted, 1);
     return hasRoom(where.kind, where.selfPc);
   }
 
-  private void note(AnomalyKind kind, long times) {
-    noted = kind.severity() == Severity.INFO ? noted : Saturating.sum(noted, times);
-  }
-
-  /** How many were found of the kinds that are more than information. */
+  /** How many were found. */
   public long noted() {
     return noted;
   }
@@ -204,7 +200,7 @@ public final class AnomalyLog {
       group.first = group.times == 0 ? theirs.first : Math.min(group.first, theirs.first);
       group.last = group.times == 0 ? theirs.last : Math.max(group.last, theirs.last);
       group.times += theirs.times;
-      note(theirs.where.kind, theirs.times);
+      noted = Saturating.sum(noted, theirs.times);
       group.count = Saturating.sum(group.count, theirs.count);
     }
     int left = 0;
@@ -266,7 +262,7 @@ public final class AnomalyLog {
       if (full || group.times < 1 || group.count < 0 || groups.put(where, group) != null) {
         throw new IOException("corrupt snapshot: a group of anomalies that cannot be: " + where);
       }
-      note(kind, group.times);
+      noted = Saturating.sum(noted, group.times);
     }
     for (Anomaly row : rows) {
       if (groupOf(row) == null) {

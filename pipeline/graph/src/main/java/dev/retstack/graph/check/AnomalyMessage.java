@@ -42,19 +42,6 @@ public final class AnomalyMessage {
                   place(a.received(), symbols),
                   a,
                   symbols);
-      case TAIL_CALL ->
-          "tail call: func %s jumped to func %s, which returns to %s for it"
-              .formatted(
-                  symbols.symbolPlusOffset(a.selfPc()),
-                  symbols.symbolPlusOffset(a.received()),
-                  place(a.expected(), symbols));
-      case UNWOUND ->
-          "%s ended without returning: expected func %s to return to %s, received %s"
-              .formatted(
-                  Count.of(a.count(), "call"),
-                  symbols.symbolPlusOffset(a.selfPc()),
-                  place(a.expected(), symbols),
-                  insteadOf(a, symbols));
       case MISSED_EXIT ->
           "missed exit: expected func %s to return to %s through the slot at %s, received %s; "
                   .formatted(
@@ -72,10 +59,6 @@ public final class AnomalyMessage {
                   place(a.received(), symbols),
                   symbols.symbolPlusOffset(a.selfPc()),
                   hex(a.target()));
-      case STACK_SWITCH ->
-          "stack switch: func %s left the stack at %s for the one at %s"
-              .formatted(
-                  symbols.symbolPlusOffset(a.selfPc()), hex(a.expected()), hex(a.received()));
       case MISPLACED_EXIT ->
           mismatch(
               "exit without a matching entry",

@@ -60,7 +60,7 @@ public enum Stat {
       ERROR, ANALYSIS, false, "ret_stacks that differ from those of the core where a chunk begins"),
   STACK_JUMPS(WARNING, ANALYSIS, true, "entries deeper than the known stack without a loss"),
   TAIL_CALLS(INFO, ANALYSIS, true, "calls that ended by jumping to another function"),
-  UNWOUND_CALLS(WARNING, ANALYSIS, true, "calls that ended without returning (longjmp, exception)"),
+  UNWOUND_CALLS(INFO, ANALYSIS, true, "calls that ended without returning (longjmp, exception)"),
   MISSED_EXITS(
       ERROR,
       ANALYSIS,

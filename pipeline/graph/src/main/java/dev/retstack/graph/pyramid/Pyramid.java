@@ -178,6 +178,16 @@ public final class Pyramid {
     point(Line.ANOMALIES, 1, selfPc, time, time);
   }
 
+  /** Calls ended without their exits. */
+  public void unwound(long selfPc, long time) {
+    point(Line.EVENTS, 1, selfPc, time, time);
+  }
+
+  /** A task was switched out. */
+  public void away(long ofTask, int ofInstance, long since, long until) {
+    point(new Line(Line.Kind.AWAY, ofTask, ofInstance, 0, 0), 1, 0, since, until);
+  }
+
   private void point(Line line, long count, long selfPc, long from, long to) {
     touched = true;
     TileRow row = row(line);

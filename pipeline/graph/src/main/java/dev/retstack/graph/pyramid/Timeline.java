@@ -6,7 +6,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * What a core did in a window, as it can be drawn: a row of each line for each pixel, or for some
@@ -42,7 +44,9 @@ public record Timeline(
    * @param from first time
    * @param to last time
    * @param width pixels at most
-   * @param depth lines at most, those of losses and anomalies included: the outermost calls first
+   * @param depth lines at most, those of losses and anomalies included: the outermost calls first.
+   *     Besides there are one of events, and one for each task of which calls are shown: when it
+   *     was switched out
    */
   public record Question(long from, long to, int width, int depth) {
     public Question {
@@ -112,14 +116,15 @@ public record Timeline(
     List<Line> all = source.lines();
     BitSet seen = new BitSet();
     source.read(shift, window.from, window.to(), window.seen(seen));
+    List<Line> inSight = seen.stream().mapToObj(all::get).toList();
+    List<Line> shown = shown(inSight, question.depth());
+    Set<Line> beside = new HashSet<>(shown);
+    beside.add(Line.EVENTS);
+    shown.forEach(line -> beside.add(line.away()));
     int[] chosen =
         seen.stream()
             .boxed()
-            .sorted(
-                Comparator.comparing((Integer line) -> all.get(line).kind())
-                    .thenComparingInt(line -> all.get(line).depth())
-                    .thenComparing(all::get, Line.ORDER))
-            .limit(question.depth())
+            .filter(line -> beside.contains(all.get(line)))
             .sorted(Comparator.comparing(all::get, Line.ORDER))
             .mapToInt(Integer::intValue)
             .toArray();
@@ -138,8 +143,20 @@ public record Timeline(
         pixels,
         rows,
         Arrays.stream(chosen).mapToObj(all::get).toList(),
-        seen.cardinality() - chosen.length,
+        (int) inSight.stream().filter(Line::isCounted).count() - shown.size(),
         source.leftOut());
+  }
+
+  /** Lines that are shown: outer calls first, up to as many as are asked for. */
+  private static List<Line> shown(List<Line> seen, int most) {
+    return seen.stream()
+        .filter(Line::isCounted)
+        .sorted(
+            Comparator.comparing(Line::kind)
+                .thenComparingInt(Line::depth)
+                .thenComparing(Line.ORDER))
+        .limit(most)
+        .toList();
   }
 
   private record Window(long from, int shift, int pixels) {

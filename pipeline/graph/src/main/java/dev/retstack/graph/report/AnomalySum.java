@@ -63,16 +63,13 @@ public record AnomalySum(
    */
   public record Query(
       String core, String kind, TaskChoice task, Severity least, boolean each, boolean byTask) {
-    /** Groups of all cores, with what is only INFO summed up by kind. */
+    /** Groups of all cores. */
     public static final Query DEFAULT =
         new Query("", "", TaskChoice.ALL, Severity.WARNING, false, false);
 
-    /** Everything, each task of each core by itself. */
+    /** Each task of each core by itself. */
     public static final Query BY_TASK =
-        new Query("", "", TaskChoice.ALL, Severity.INFO, false, true);
-
-    /** Everything in groups. */
-    public static final Query ALL = new Query("", "", TaskChoice.ALL, Severity.INFO, false, false);
+        new Query("", "", TaskChoice.ALL, Severity.WARNING, false, true);
   }
 
   public AnomalyKind kind() {
@@ -263,7 +260,7 @@ public record AnomalySum(
       boolean none = folded || where.selfPc() == 0;
       String message =
           folded
-              ? "not shown one by one unless severity info is asked for"
+              ? "not shown one by one: ask for a lower severity"
               : where.isOthers()
                   ? "in functions or places beyond the first: only counted"
                   : "without a separate row: only counted";

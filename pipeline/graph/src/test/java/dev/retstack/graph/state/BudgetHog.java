@@ -58,7 +58,7 @@ final class BudgetHog {
     INTERRUPTS(4_000, 10),
     ANOMALIES(2_000),
     LOSSES(1_000),
-    VALUES(4_000),
+    VALUES(4_000, 3),
     SYSTEM_CALLS(4_000),
     LATE(200),
     IMAGES(4),

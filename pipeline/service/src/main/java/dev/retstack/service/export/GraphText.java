@@ -1,5 +1,6 @@
 package dev.retstack.service.export;
 
+import dev.retstack.graph.check.AnomalyKind;
 import dev.retstack.graph.check.Count;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.CallNode;
@@ -69,6 +70,11 @@ public final class GraphText {
                 tree.isa(),
                 tree.session()));
     Line.write(out, "# %10s  %10s |  FUNCTION CALLS".formatted("TIME " + unit, "DUR " + unit));
+  }
+
+  /** How a call ended, in the words of all views. */
+  static String name(Ending ending) {
+    return ending == Ending.TAIL_CALLED ? "TAIL_CALL" : ending.name();
   }
 
   private record Lines(String task, int maxDepth, Appendable out) implements TreeWalk.Visitor {
@@ -164,7 +170,7 @@ public final class GraphText {
 
     @Override
     public void anomaly(AnomalyRow row, int depth) throws IOException {
-      if (!TreeWalk.isEnding(row.kind())) {
+      if (row.kind() != AnomalyKind.TRUNCATED) { // the calls around it say so
         line(row.time(), "", depth, "/* " + row.kind() + ": " + row.message() + " */");
       }
     }
@@ -175,11 +181,6 @@ public final class GraphText {
 
     private static String duration(CallNode call) {
       return call.ending().finished() ? String.valueOf(call.took()) : "";
-    }
-
-    /** The word of the anomaly that a call ended by, as in the anomalies. */
-    private static String name(Ending ending) {
-      return ending == Ending.TAIL_CALLED ? "TAIL_CALL" : ending.name();
     }
 
     private void line(long time, String duration, int depth, String text) throws IOException {

@@ -21,10 +21,11 @@ import java.util.Map;
 
 /**
  * A Perfetto protobuf trace: one process per core, one track per task and one for the interrupts on
- * top of it. A call or system call is a slice. An anomaly, a mark, and a function whose return was
- * not seen are instants. Times are the trace's own: one instruction shows as a nanosecond. A call
- * with an unknown end has no end here, unless a loss cut it off: then its slice ends at the loss,
- * and says so.
+ * top of it. A call or system call is a slice, and so is the time for which a task was switched
+ * out. An anomaly, a mark, a function whose return was not seen, and an end without a return (a
+ * tail call, an exception, a longjmp) are instants. Times are the trace's own: one instruction
+ * shows as a nanosecond. A call with an unknown end has no end here, unless a loss cut it off: then
+ * its slice ends at the loss, and says so.
  */
 public final class PerfettoExport {
   private static final PerfettoSequence.Fields NOTHING = _ -> {};
@@ -118,6 +119,10 @@ public final class PerfettoExport {
     private long lastInTask;
 
     private long lastInInterrupt;
+
+    /** When calls ended last without a return. */
+    private long lastUnwound = -1;
+
     private boolean dropped;
 
     Events(PerfettoSequence sequence, long process, long task, String taskName) {
@@ -184,8 +189,21 @@ public final class PerfettoExport {
         // one that was cut off is known for as long as what stands in it
         long end = Math.max(call.exit(), interrupts > 0 ? lastInInterrupt : lastInTask);
         event(end, PerfettoFields.TYPE_SLICE_END, null, NOTHING);
+        if (call.isCall()) {
+          ended(call);
+        }
       }
       interrupts -= call.kind() == TreeKind.INTERRUPT ? 1 : 0;
+    }
+
+    /** An exception or a longjmp is one instant, in its innermost call; so is a tail call. */
+    private void ended(CallNode call) throws IOException {
+      boolean unwound = call.ending() == Ending.UNWOUND;
+      if (call.ending() == Ending.TAIL_CALLED || (unwound && call.exit() != lastUnwound)) {
+        String name = GraphText.name(call.ending());
+        event(call.exit(), INSTANT, name, annotation("function", call.function()));
+      }
+      lastUnwound = unwound ? call.exit() : lastUnwound;
     }
 
     @Override

@@ -104,13 +104,6 @@ final class TreeWalk {
             || !losses.contains(new Shown(row.time(), row.count()));
   }
 
-  /** Whether the calls around an anomaly of this kind say it already. */
-  static boolean isEnding(AnomalyKind kind) {
-    return kind == AnomalyKind.TAIL_CALL
-        || kind == AnomalyKind.UNWOUND
-        || kind == AnomalyKind.TRUNCATED;
-  }
-
   /** Whether records are missing at this place. */
   static boolean isLoss(AnomalyKind kind) {
     return kind == AnomalyKind.LOST

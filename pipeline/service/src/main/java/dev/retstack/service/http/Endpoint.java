@@ -156,7 +156,7 @@ public enum Endpoint {
       AS),
   ANOMALIES(
       "/anomalies",
-      "Defects, oddities and losses, with exact counts and a stack, most severe first; of a time, if"
+      "Defects and losses, with exact counts and a stack, most severe first; of a time, if"
           + " one is given",
       "[{kind,core,task,function,expected,received,time,stack,severity,caller,count,message,cause,"
           + "cure,taskName,session,place,times,kept,last,cores,tasks,groups}]",

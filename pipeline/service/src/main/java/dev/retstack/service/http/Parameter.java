@@ -57,12 +57,7 @@ public record Parameter(
       text("in", "what stands in this node of the stacks: the in of a row [left out]");
   static final Parameter KIND = text("kind", "of this kind only, such as LOST");
   static final Parameter SEVERITY =
-      oneOf(
-          "severity",
-          "a less severe kind is one row (default: warning)",
-          "info",
-          "warning",
-          "error");
+      oneOf("severity", "a less severe kind is one row (default: warning)", "warning", "error");
   static final Parameter ROWS =
       oneOf(
           "rows",

@@ -19,7 +19,7 @@ import java.util.OptionalInt;
  * @param records records received
  * @param lost records known to be lost
  * @param untraced calls known to have made no records
- * @param anomalies found, of the kinds that are more than information
+ * @param anomalies found
  * @param open calls that have not ended, of all its tasks
  * @param time its clock, in the unit of its chunks
  * @param end RUNNING, or why it ended

@@ -146,16 +146,7 @@ public final class AnomaliesView {
           KEYFRAME_MISMATCH,
           STACK_SMASHED ->
           true;
-      case FAULTED,
-          TAIL_CALL,
-          UNWOUND,
-          STACK_SWITCH,
-          OVERRUN,
-          LOST,
-          SEQUENCE_GAP,
-          TRUNCATED,
-          CUT_TRACE ->
-          false;
+      case FAULTED, OVERRUN, LOST, SEQUENCE_GAP, TRUNCATED, CUT_TRACE -> false;
     };
   }
 }

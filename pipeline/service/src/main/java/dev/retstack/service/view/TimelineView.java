@@ -15,6 +15,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 /** What cores did when: as text a line for each depth of each task. */
 public final class TimelineView {
@@ -35,7 +36,9 @@ public final class TimelineView {
           "|name____ one call is open all that time",
           ". : + #   calls take up to 25, 50, 75, 100 % of that stretch",
           "L         records are missing",
-          "!         anomalies");
+          "!         anomalies",
+          "^         an exception or a longjmp ended calls",
+          "-         a call is open, and its task is switched out");
 
   /** A line of a core, which has so many rows. */
   private record OfLine(TraceTimeline.Answer answer, Line line, int rows) {
@@ -45,6 +48,10 @@ public final class TimelineView {
 
     <T> Optional<T> ofCalls(T value) {
       return line.kind() == Line.Kind.CALLS ? Optional.of(value) : Optional.empty();
+    }
+
+    <T> Optional<T> ofTask(T value) {
+      return line.kind() == Line.Kind.AWAY ? Optional.of(value) : ofCalls(value);
     }
   }
 
@@ -61,11 +68,11 @@ public final class TimelineView {
           .text("core", of -> of.answer.core().core())
           .text("session", of -> of.answer.core().session())
           .text("kind", of -> of.line.kind())
-          .text("task", of -> of.ofCalls(new Table.TaskId(of.line.task())))
-          .number("instance", of -> of.ofCalls(of.line.instance()))
+          .text("task", of -> of.ofTask(new Table.TaskId(of.line.task())))
+          .number("instance", of -> of.ofTask(of.line.instance()))
           .number("interrupts", of -> of.ofCalls(of.line.interrupts()))
           .number("depth", of -> of.ofCalls(of.line.depth()))
-          .text("taskName", of -> of.ofCalls(of.taskName()));
+          .text("taskName", of -> of.ofTask(of.taskName()));
 
   private static final Table<Row> STRETCH =
       new Table<Row>()
@@ -175,16 +182,21 @@ public final class TimelineView {
 
   private static List<String> drawn(TraceTimeline.Answer answer) {
     Timeline timeline = answer.timeline();
-    List<String> labels = timeline.lines().stream().map(line -> label(line, answer)).toList();
+    Map<Line, List<Timeline.Row>> rows =
+        timeline.rows().stream().collect(Collectors.groupingBy(Timeline.Row::line));
+    List<Line> shown =
+        timeline.lines().stream().filter(line -> line.kind() != Line.Kind.AWAY).toList();
+    List<String> labels = shown.stream().map(line -> label(line, answer)).toList();
     int wide = labels.stream().mapToInt(String::length).max().orElse(0);
     List<String> lines = new ArrayList<>();
-    int at = 0;
     for (int i = 0; i < labels.size(); i++) {
-      Line line = timeline.lines().get(i);
+      Line line = shown.get(i);
       char[] pixels = new char[timeline.pixels()];
       Arrays.fill(pixels, ' ');
-      while (at < timeline.rows().size() && timeline.rows().get(at).line().equals(line)) {
-        draw(timeline.rows().get(at++), timeline, answer.names(), pixels);
+      rows.getOrDefault(line, List.of())
+          .forEach(row -> draw(row, timeline, answer.names(), pixels));
+      if (line.kind() == Line.Kind.CALLS) {
+        rows.getOrDefault(line.away(), List.of()).forEach(row -> away(row, timeline, pixels));
       }
       String label = labels.get(i);
       lines.add(label + " ".repeat(wide - label.length() + 1) + new String(pixels));
@@ -192,14 +204,33 @@ public final class TimelineView {
     return lines;
   }
 
+  /** A call that is open while its task is switched out does not run. */
+  private static void away(Timeline.Row row, Timeline timeline, char[] pixels) {
+    if (row.busy() >= row.to() - row.from()) {
+      for (int at = first(row, timeline); at < end(row, timeline); at++) {
+        pixels[at] = pixels[at] == '_' ? '-' : pixels[at];
+      }
+    }
+  }
+
+  private static int first(Timeline.Row row, Timeline timeline) {
+    return (int) ((row.from() - timeline.from()) / timeline.pixel());
+  }
+
+  private static int end(Timeline.Row row, Timeline timeline) {
+    long stretches = (row.to() - row.from() - 1) / timeline.pixel() + 1;
+    return (int) Math.min(timeline.pixels(), first(row, timeline) + stretches);
+  }
+
   private static void draw(
       Timeline.Row row, Timeline timeline, FunctionNames names, char[] pixels) {
-    int first = (int) ((row.from() - timeline.from()) / timeline.pixel());
-    long stretches = (row.to() - row.from() - 1) / timeline.pixel() + 1;
-    int end = (int) Math.min(pixels.length, first + stretches);
+    int first = first(row, timeline);
+    int end = end(row, timeline);
     switch (row.line().kind()) {
       case LOSSES -> Arrays.fill(pixels, first, end, 'L');
       case ANOMALIES -> Arrays.fill(pixels, first, end, '!');
+      case EVENTS -> Arrays.fill(pixels, first, end, '^');
+      case AWAY -> {} // not a line: see away
       case CALLS -> {
         if (!row.covered()) {
           double share = (double) row.busy() / timeline.pixel();
@@ -224,6 +255,8 @@ public final class TimelineView {
     return switch (line.kind()) {
       case LOSSES -> "losses";
       case ANOMALIES -> "anomalies";
+      case EVENTS -> "events";
+      case AWAY -> "";
       case CALLS ->
           "%s %sdepth %d"
               .formatted(

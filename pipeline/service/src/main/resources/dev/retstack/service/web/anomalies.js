@@ -39,7 +39,7 @@ export default {
     const options = Object.entries({ core: state.core, session: state.session, from: state.from, to: state.to })
       .filter(([, value]) => value !== undefined);
     return ["anomalies", ...options.flatMap(([key, value]) => ["--" + key, value]),
-      ...(state.severity === "info" ? ["--all"] : []), ...(state.rows === "each" ? ["--each"] : [])];
+      ...(state.severity ? ["--severity", state.severity] : []), ...(state.rows === "each" ? ["--each"] : [])];
   },
   async show(root, app, signal) {
     const question = app.window();
@@ -56,7 +56,7 @@ export default {
       list.replaceChildren(...chosen.slice(0, SHOWN).map((row) => card(row, app)));
       if (chosen.length === 0) {
         list.append(found.length === 0
-          ? notice("No anomalies", "each return went where it should; show oddities and losses with least severity “info”")
+          ? notice("No anomalies", "each return went where it should, and no record is missing")
           : notice("No anomaly matches", "change the search"));
       } else if (chosen.length > SHOWN) {
         list.append(notice("and " + number(chosen.length - SHOWN) + " more", "search for a kind, a function or a core"));
@@ -65,7 +65,7 @@ export default {
       app.keep({ search: text || undefined });
     };
     root.replaceChildren(about(app, "Anomalies",
-      choice("Least severity", [["info", "info"], ["warning", "warning"], ["error", "error"]], severity ?? "warning", (value) => app.go({ severity: value })),
+      choice("Least severity", [["warning", "warning"], ["error", "error"]], severity ?? "warning", (value) => app.go({ severity: value })),
       choice("Rows", [["groups", "groups"], ["by-task", "of each task"], ["each", "each kept one"]], rows ?? "groups", (value) => app.go({ rows: value })),
       field("Search kinds, functions, cores", app.state.search ?? "", fill), live), list);
     fill(app.state.search ?? "");

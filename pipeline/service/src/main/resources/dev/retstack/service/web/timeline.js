@@ -191,12 +191,16 @@ class Timeline {
     const tracks = new Map();
     const of = (row) => JSON.stringify([row.session, row.core]);
     for (const core of answer.cores) {
-      tracks.set(of(core), { core, calls: new Map(), losses: [], anomalies: [] });
+      tracks.set(of(core), { core, calls: new Map(), away: new Map(), losses: [], anomalies: [], events: [] });
     }
     for (const line of answer.lines) {
       const track = tracks.get(of(line));
-      if (line.kind === "LOSSES" || line.kind === "ANOMALIES") {
+      if (line.kind === "LOSSES" || line.kind === "ANOMALIES" || line.kind === "EVENTS") {
         track[line.kind.toLowerCase()] = line.rows;
+        continue;
+      }
+      if (line.kind === "AWAY") {
+        track.away.set([line.task, line.instance].join("/"), line.rows);
         continue;
       }
       const key = [line.task, line.instance, line.interrupts].join("/");
@@ -387,7 +391,7 @@ class Timeline {
         if (one.core === id) {
           const labelled = one.sample.taskName !== "task 0" || one.sample.interrupts > 0 || one.sample.instance > 1;
           y += labelled ? LINE : 0;
-          lines.push({ key: one.key, y, labelled, sample: one.sample, calls: track.calls.get(one.key) });
+          lines.push({ key: one.key, y, labelled, sample: one.sample, depth: one.depth, calls: track.calls.get(one.key) });
           y += (one.depth + 1) * LINE + GAP;
         }
       }
@@ -435,6 +439,9 @@ class Timeline {
       }
     }
     rectangles(context, list, colours);
+    for (const lines of row.lines) {
+      this.away(context, colours, lines, row.track.away.get([lines.sample.task, lines.sample.instance].join("/")) ?? [], top);
+    }
     this.list.push(...list);
     for (const loss of row.track.losses) {
       const [x, end] = [this.x(loss.from), this.x(loss.to)];
@@ -445,6 +452,12 @@ class Timeline {
     const head = Math.max(RULER, Math.min(row.y - top, row.end - top - HEAD));
     context.fillStyle = colours.panel;
     context.fillRect(0, head, this.width, HEAD - 2);
+    for (const event of row.track.events) {
+      const x = Math.max(GUTTER, (this.x(event.from) + this.x(event.to)) / 2);
+      context.fillStyle = colours.dim;
+      context.fillRect(x - 0.5, head + HEAD - 9, 1.5, 6);
+      this.list.push({ x: x - 3, y: head + HEAD - 10, w: 6, h: 8, row: event, name: "event" });
+    }
     for (const anomaly of row.track.anomalies) {
       const x = Math.max(GUTTER, (this.x(anomaly.from) + this.x(anomaly.to)) / 2);
       context.fillStyle = colours.bad;
@@ -467,6 +480,24 @@ class Timeline {
     context.fillStyle = colours.text;
     context.fillText(title, GUTTER + 4, head + HEAD / 2 - 1);
     context.font = "12px system-ui, sans-serif";
+  }
+
+  /** While its task is switched out a call is open, and does not run: it is paler, and striped. */
+  away(context, colours, lines, rows, top) {
+    for (const row of rows) {
+      const [x, end] = [Math.max(0, this.x(row.from)), Math.min(this.width, this.x(row.to))];
+      if (end <= x) {
+        continue;
+      }
+      const [y, height] = [lines.y - top, (lines.depth + 1) * LINE - 1];
+      context.globalAlpha = 0.7 * Math.min(1, row.busy / Math.max(1, row.to - row.from));
+      context.fillStyle = colours.back;
+      context.fillRect(x, y, end - x, height);
+      context.globalAlpha = 1;
+      if (end - x > 6) {
+        hatch(context, x, y, end - x, height, colours.line);
+      }
+    }
   }
 
   /** Rectangles of a track: a call each, or a stretch of many with their number. */
@@ -643,6 +674,10 @@ class Timeline {
     }
     if (row.kind === "ANOMALIES") {
       return [plural(row.calls, "anomaly", "anomalies"),
+        "from " + number(row.from) + " to " + number(row.to) + (row.longest ? ", in " + cut(row.longest, 80) : "")];
+    }
+    if (row.kind === "EVENTS") {
+      return [number(row.calls) + (row.calls === 1 ? " exception or longjmp ends calls" : " exceptions or longjmps end calls"),
         "from " + number(row.from) + " to " + number(row.to) + (row.longest ? ", in " + cut(row.longest, 80) : "")];
     }
     const named = cut(row.function ?? row.longest ?? "", 90);

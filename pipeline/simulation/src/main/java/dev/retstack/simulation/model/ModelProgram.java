@@ -2,7 +2,7 @@ package dev.retstack.simulation.model;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.retstack.graph.check.AnomalyKind;
+import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.tree.Ending;
 import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.RecordBatch;
@@ -20,8 +20,8 @@ import java.util.TreeMap;
 /**
  * A random walk over calls, returns, tail calls and longjmps, with a stack in memory. A {@link
  * ModelTracer} traces it. The workload may ask for several tasks and for interrupts. It notes what
- * really happened in {@link #calls} and {@link #anomalies}, by its own list of live activations and
- * not by the records.
+ * really happened in {@link #calls} and {@link #found}, by its own list of live activations and not
+ * by the records.
  */
 public final class ModelProgram {
   private static final long STACK_TOP = 0x7fff_f000L;
@@ -61,7 +61,7 @@ public final class ModelProgram {
   /** When a task was switched out, and in again. */
   public final Map<Long, Long> switches = new HashMap<>();
 
-  public final Map<AnomalyKind, Long> anomalies = new EnumMap<>(AnomalyKind.class);
+  public final Map<Stat, Long> found = new EnumMap<>(Stat.class);
 
   public ModelProgram(SplittableRandom random, Workload workload) {
     this.random = random;
@@ -336,7 +336,7 @@ public final class ModelProgram {
     List<TrueCall> open = stack.open();
     open.forEach(call -> call.end(clock, Ending.UNWOUND));
     if (!open.isEmpty()) {
-      note(AnomalyKind.UNWOUND, open.size());
+      note(Stat.UNWOUND_CALLS, open.size());
     }
     stack.interrupt.end(clock, Ending.RETURNED);
     int left = stack.tracer.frames();
@@ -366,7 +366,7 @@ public final class ModelProgram {
     if (held != a.held) {
       TrueCall call = enter(selfPc, a.call.parent, a.call);
       a.call.end(clock, Ending.TAIL_CALLED);
-      note(AnomalyKind.TAIL_CALL, 1);
+      note(Stat.TAIL_CALLS, 1);
       a.call = call;
       a.held = held;
     }
@@ -413,7 +413,7 @@ public final class ModelProgram {
   private void noticed() {
     if (!stack.abandoned.isEmpty()) {
       stack.abandoned.forEach(call -> call.end(clock, Ending.UNWOUND));
-      note(AnomalyKind.UNWOUND, stack.abandoned.size());
+      note(Stat.UNWOUND_CALLS, stack.abandoned.size());
       stack.abandoned.clear();
     }
   }
@@ -425,14 +425,14 @@ public final class ModelProgram {
     ModelTracer.Defect defect = DEFECTS[random.nextInt(DEFECTS.length)];
     note(
         defect == ModelTracer.Defect.FRAME_POINTER
-            ? AnomalyKind.FRAME_POINTER_MISMATCH
-            : AnomalyKind.RETURN_ADDRESS_MISMATCH,
+            ? Stat.FRAME_POINTER_MISMATCHES
+            : Stat.RETURN_ADDRESS_MISMATCHES,
         1);
     return defect;
   }
 
-  private void note(AnomalyKind kind, long count) {
-    anomalies.merge(kind, count, Long::sum);
+  private void note(Stat stat, long count) {
+    found.merge(stat, count, Long::sum);
   }
 
   private boolean chance(int thousandths) {
