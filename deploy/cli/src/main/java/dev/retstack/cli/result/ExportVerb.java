@@ -107,7 +107,7 @@ public final class ExportVerb extends Verb {
       var _ = window.of(source.session());
     }
     GraphLimits limits = GraphLimits.DEFAULT.withTreeCallsPerCore(maxCalls);
-    TimeRules rules = new TimeRules(true, true, !noInterrupts);
+    TimeRules rules = new TimeRules(false, true, !noInterrupts);
     GraphState empty = new GraphState(limits, rules);
     GraphState state =
         source.live()

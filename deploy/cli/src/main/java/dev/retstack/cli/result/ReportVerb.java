@@ -23,7 +23,8 @@ import picocli.CommandLine.Option;
     name = "report",
     description = {
       "Show the function report: calls and times per function.",
-      "Times are total, self, min, max and average. The report also says how complete it"
+      "Times are total, self, min, max and average: the time in which the task of a call ran. Where"
+          + " threads took turns, wall is the time from begin to end. The report also says how complete it"
           + " is, and has the hash of the result. The same trace gives the same hash, live or"
           + " replayed, on any host.",
       "With --from, --to or --at it is the report of that time: of calls that began before it or"
@@ -34,7 +35,7 @@ import picocli.CommandLine.Option;
       "  retstack record --image zoo-aarch64-mcount -o trace.avro",
       "  retstack report trace.avro --top 20",
       "  retstack report trace.avro --core zoo-aarch64-mcount-0 --from 1000 --to 2000",
-      "  retstack report trace.avro --no-sleep-time --no-funcgraph-irqs",
+      "  retstack report trace.avro --sleep-time --no-funcgraph-irqs",
       "  retstack report trace.avro --by-task --format csv"
     })
 public final class ReportVerb extends ResultVerb {

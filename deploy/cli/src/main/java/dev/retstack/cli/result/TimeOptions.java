@@ -1,17 +1,18 @@
 package dev.retstack.cli.result;
 
 import dev.retstack.graph.totals.TimeRules;
+import java.util.ArrayList;
+import java.util.List;
 import picocli.CommandLine.Option;
 
 /** Which time counts as a call's, by ftrace's names: for views of single calls. */
 public class TimeOptions {
   @Option(
-      names = "--no-sleep-time",
+      names = "--sleep-time",
       description =
-          "A call does not take the time for which its task was switched out: from the record where"
-              + " another task continues to the record where this one does. Nor does it take the time"
-              + " of missing records.")
-  private boolean noSleepTime;
+          "A call also takes the time for which its task was switched out: from the record where"
+              + " another task continues to the record where this one does.")
+  private boolean sleepTime;
 
   @Option(
       names = "--no-funcgraph-irqs",
@@ -22,11 +23,15 @@ public class TimeOptions {
 
   /** The rules; which calls are below does count. */
   public TimeRules rules() {
-    return new TimeRules(!noSleepTime, true, !noInterrupts);
+    return new TimeRules(sleepTime, true, !noInterrupts);
   }
 
   /** The options given, to be named in a message; empty where none was. */
   public final String given() {
-    return rules().off().isEmpty() ? "" : "--no-" + String.join(" --no-", rules().off());
+    List<String> given = new ArrayList<>(sleepTime ? List.of("--sleep-time") : List.of());
+    rules().off().stream()
+        .filter(rule -> !TimeRules.DEFAULT.off().contains(rule))
+        .forEach(rule -> given.add("--no-" + rule));
+    return String.join(" ", given);
   }
 }

@@ -126,6 +126,30 @@ class OrdinaryProgramsTest {
     assertThat(graph(trace).lines().filter(line -> line.contains(" => ")).count())
         .as("each switch is printed once")
         .isBetween(100L, switches);
+    totalsAreTimesInWhichTasksRan(trace);
+  }
+
+  /** Three threads of one core take no longer than the core, unless sleep-time is asked for. */
+  private static void totalsAreTimesInWhichTasksRan(Path trace) throws IOException {
+    long main = row(trace, "main").get("wall").asLong();
+    JsonNode work = row(trace, "work");
+    assertThat(work.get("total").asLong()).isLessThan(main);
+    assertThat(work.get("wall").asLong()).isGreaterThan(main);
+    JsonNode withSleep = row(trace, "work", "--sleep-time");
+    assertThat(withSleep.get("total")).isEqualTo(work.get("wall")).isEqualTo(withSleep.get("wall"));
+    assertThat(Ran.well("graph", trace.toString(), "--timeline").out()).contains("--");
+  }
+
+  private static JsonNode row(Path trace, String function, String... options) throws IOException {
+    List<String> line = new ArrayList<>(List.of("report", trace.toString(), "--format", "json"));
+    line.addAll(List.of(options));
+    JsonNode report = JSON.readTree(Ran.well(line.toArray(String[]::new)).out());
+    for (JsonNode row : report.get("functions")) {
+      if (row.get("name").asText().equals(function)) {
+        return row;
+      }
+    }
+    throw new AssertionError(function + " is not in the report");
   }
 
   /** The gate does not pass all: a corrupted frame is an error as before. */

@@ -169,7 +169,7 @@ class CallAccounts {
     final long took = core.rules().graphTime() ? on.took(slot, time) : self;
     int arc = f.arc(slot);
     if (arc >= 0) {
-      close(arc, f.function(slot), took, self, ending.finished());
+      close(arc, f.function(slot), took, self, time - enter, ending.finished());
     }
     if (parent >= 0) {
       f.addChild(parent, ran);
@@ -186,7 +186,10 @@ class CallAccounts {
       place(on, f.depth(slot), f.selfPc(slot), enter, time);
     }
     GraphEvents events = core.events();
-    if (events != null && ending.finished() && took >= events.threshold() && !on.isHidden()) {
+    if (events != null
+        && ending.finished()
+        && time - enter >= events.threshold()
+        && !on.isHidden()) {
       events.finished(FinishedCall.of(core, on, slot, time, self, ending));
     }
   }
@@ -200,14 +203,19 @@ class CallAccounts {
     }
   }
 
-  private void close(int arc, int function, long duration, long self, boolean counts) {
+  private void close(int arc, int function, long duration, long self, long wall, boolean counts) {
     boolean alone = !core.rules().graphTime(); // own times do not overlap
     boolean outermostOfArc = open.closeArc(arc) || alone;
-    boolean outermost = open.closeFunction(function) || alone;
+    boolean outermost = open.closeFunction(function);
     if (counts) {
+      long added = outermost || alone ? duration : 0;
+      long beyond = (outermost ? wall : 0) - added;
       profile.arcs().finished(arc, duration, self, outermostOfArc);
-      if (outermost) {
-        profile.addTotal(function, duration);
+      if (added != 0) {
+        profile.addTotal(function, added);
+      }
+      if (beyond != 0) {
+        profile.addBeyond(function, beyond);
       }
     }
   }
@@ -343,7 +351,7 @@ class CallAccounts {
   }
 
   /**
-   * Something is wrong, odd or missing.
+   * Something is wrong or missing.
    *
    * @param selfPc the function concerned, 0 = none
    * @param place see {@link Anomaly#place}

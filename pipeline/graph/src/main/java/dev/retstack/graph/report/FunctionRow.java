@@ -22,6 +22,8 @@ import dev.retstack.graph.symbol.SourceLine;
  * @param self time in the function itself
  * @param min shortest finished call, 0 where none
  * @param max longest finished call, 0 where none
+ * @param wall time from begin to end of its calls, also that for which their task was switched out;
+ *     recursion counted once
  */
 public record FunctionRow(
     String session,
@@ -38,7 +40,8 @@ public record FunctionRow(
     long sum,
     long self,
     long min,
-    long max) {
+    long max,
+    long wall) {
 
   /** What two rows of one function add up to. */
   public FunctionRow plus(FunctionRow other) {
@@ -57,7 +60,8 @@ public record FunctionRow(
         Saturating.sum(sum, other.sum),
         Saturating.sum(self, other.self),
         least(min, finished, other.min, other.finished),
-        Math.max(max, other.max));
+        Math.max(max, other.max),
+        Saturating.sum(wall, other.wall));
   }
 
   /** The shorter of two shortest calls, of which one side may have none. */

@@ -12,7 +12,7 @@ import java.util.List;
  *
  * @param depth calls of its task that are open around it
  * @param enter when it began
- * @param openFor for how long it is open, as totals count it, to the core's last time
+ * @param openFor for how long it is open, from its begin to the core's last time
  */
 public record OpenCallRow(
     String session,
@@ -61,7 +61,7 @@ public record OpenCallRow(
         node.selfPc(),
         depth,
         node.enter(),
-        node.took(),
+        node.exit() - node.enter(),
         tree.unit());
   }
 }

@@ -87,7 +87,8 @@ public final class ProfileRows {
               t.sum(i),
               t.self(i),
               t.min(i),
-              t.max(i)),
+              t.max(i),
+              t.wall(i)),
           FunctionRow::plus);
     }
   }

@@ -100,6 +100,9 @@ final class ResultText {
       }
       long pc = profile.selfPc(i);
       lines.add("function %s %x %s".formatted(where(image, pc), image.in(pc), row(functions, i)));
+      if (functions.wall(i) != functions.total(i)) {
+        lines.add("wall %s %x %d".formatted(where(image, pc), image.in(pc), functions.wall(i)));
+      }
     }
     CallTotals edges = profile.edges();
     for (int i = 0; i < profile.edgeCount(); i++) {

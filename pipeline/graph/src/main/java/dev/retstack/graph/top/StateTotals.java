@@ -134,6 +134,7 @@ public final class StateTotals {
       Fields.writeVarint(out, t.self(i));
       Fields.writeVarint(out, t.min(i));
       Fields.writeVarint(out, t.max(i));
+      Fields.writeVarint(out, t.wall(i));
     }
   }
 }

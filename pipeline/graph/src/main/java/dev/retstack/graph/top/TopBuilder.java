@@ -99,6 +99,7 @@ public final class TopBuilder {
               Fields.readVarint(in),
               Fields.readVarint(in),
               Fields.readVarint(in),
+              Fields.readVarint(in),
               Fields.readVarint(in));
       rows.merge(new FunctionKey(imageId, selfPc), row, FunctionRow::plus);
     }

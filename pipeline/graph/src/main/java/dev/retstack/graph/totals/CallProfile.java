@@ -61,6 +61,9 @@ public final class CallProfile {
   /** Total time by function. */
   private long[] totals = {};
 
+  /** By function, how much longer its calls were from begin to end; nothing without switches. */
+  private long[] beyond = {};
+
   /** Its number in the log of the state, and the hash of what that holds of its identity. */
   private long number;
 
@@ -133,9 +136,9 @@ public final class CallProfile {
     return id;
   }
 
-  /** Of functions: the list, totals, keys and values of the table of ids. */
+  /** Of functions: the list, two of totals, keys and values of the table of ids. */
   private long functionBytes(int n) {
-    return 3 * account.array(8L * n) + account.array(16L * n);
+    return 4 * account.array(8L * n) + account.array(16L * n);
   }
 
   /** Of arcs: totals, the table of ids, callers and edges, open counts. */
@@ -157,6 +160,7 @@ public final class CallProfile {
     }
     selfPcs.ensureCapacity(next);
     totals = Arrays.copyOf(totals, next);
+    beyond = Arrays.copyOf(beyond, next);
     functionCapacity = next;
     return true;
   }
@@ -270,6 +274,19 @@ public final class CallProfile {
     totals[function] = Saturating.sum(totals[function], duration);
   }
 
+  /**
+   * The calls of a function were so much longer from begin to end than their total says; negative
+   * where own times were added of which the outermost call has not ended.
+   */
+  public void addBeyond(int function, long time) {
+    beyond[function] = Saturating.signed(beyond[function], time);
+  }
+
+  /** Time of a function's calls from begin to end, recursion counted once. */
+  private long wall(int function) {
+    return Math.max(0, Saturating.signed(totals[function], beyond[function]));
+  }
+
   /** Total time by function id, until a function is added. */
   public long[] totals() {
     return totals;
@@ -315,7 +332,7 @@ public final class CallProfile {
       sums.merge(arcs.callee(arc), arcs, arc);
     }
     for (int function = 0; function < functionCount(); function++) {
-      sums.setTotal(function, totals[function]);
+      sums.setTotal(function, totals[function], wall(function));
     }
     return sums;
   }
@@ -354,6 +371,7 @@ public final class CallProfile {
       ids[i] = function(other.selfPc(i));
       if (ids[i] >= 0) {
         addTotal(ids[i], other.totals[i]);
+        addBeyond(ids[i], other.beyond[i]);
       }
     }
     for (int arc = 0; arc < other.arcCount(); arc++) {
@@ -419,12 +437,12 @@ public final class CallProfile {
     arcBlocks.forEach((block, hash) -> log.remove(part(StateLog.ARCS + block), hash));
   }
 
-  /** Other than before where a function of the block was added, or its total time grew. */
+  /** Other than before where a function of the block was added, or a time of it changed. */
   private long functionMark(int block) {
     int end = Math.min(functionCount(), (block + 1) << BLOCK_SHIFT);
     long mark = end;
     for (int function = block << BLOCK_SHIFT; function < end; function++) {
-      mark = mark * 31 + totals[function];
+      mark = (mark * 31 + totals[function]) * 31 + beyond[function];
     }
     return mark;
   }
@@ -499,6 +517,7 @@ public final class CallProfile {
     for (int i = from; i < end; i++) {
       out.writeLong(selfPc(i));
       out.writeLong(totals[i]);
+      out.writeLong(beyond[i]);
     }
   }
 
@@ -525,7 +544,8 @@ public final class CallProfile {
         throw new IOException("corrupt snapshot: a function occurs twice, or beyond the limit");
       }
       totals[next] = in.readLong();
-      if (totals[next] < 0) {
+      beyond[next] = in.readLong();
+      if (totals[next] < 0 || beyond[next] == Long.MIN_VALUE) {
         throw new IOException("corrupt snapshot: negative totals");
       }
     }

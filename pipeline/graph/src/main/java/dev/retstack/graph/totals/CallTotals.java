@@ -13,7 +13,8 @@ import java.util.Arrays;
  * negative.
  *
  * <p>All totals of one id are in one row of eight words, so that a call touches one cache line. The
- * eighth word belongs to the owner: the function of the row's calls.
+ * eighth word belongs to the owner: the function of the row's calls; of totals by function, their
+ * time from begin to end.
  */
 public final class CallTotals {
   public static final int CALLS = 0;
@@ -28,6 +29,7 @@ public final class CallTotals {
   private static final int MAX = 6;
   private static final int USED = 7;
   private static final int CALLEE = 7;
+  private static final int WALL = 7;
   public static final int ROW_SHIFT = 3;
   private static final int MAX_IDS = 1 << 27;
 
@@ -115,8 +117,9 @@ public final class CallTotals {
   }
 
   /** Puts another total in its place: that of a function is not the sum over its callers. */
-  void setTotal(int id, long total) {
+  void setTotal(int id, long total, long wall) {
     rows[(id << ROW_SHIFT) + TOTAL] = total;
+    rows[(id << ROW_SHIFT) + WALL] = wall;
   }
 
   private long get(int id, int column) {
@@ -136,6 +139,14 @@ public final class CallTotals {
   /** Time of the finished calls and of what they called, recursion counted once. */
   public long total(int id) {
     return get(id, TOTAL);
+  }
+
+  /**
+   * Of {@linkplain CallProfile#functions a function}: time from begin to end of its calls,
+   * recursion counted once.
+   */
+  public long wall(int id) {
+    return get(id, WALL);
   }
 
   /** Durations of all finished calls, recursive ones included. */

@@ -12,8 +12,8 @@ import java.util.List;
  * @param interrupts whether interrupts on top of it count, and are shown at all (funcgraph-irqs)
  */
 public record TimeRules(boolean sleepTime, boolean graphTime, boolean interrupts) {
-  /** Everything counts. */
-  public static final TimeRules DEFAULT = new TimeRules(true, true, true);
+  /** The time in which a call's task ran counts, with the calls below and interrupts on top. */
+  public static final TimeRules DEFAULT = new TimeRules(false, true, true);
 
   /** ftrace's names of what does not count. */
   public List<String> off() {
@@ -40,9 +40,11 @@ public record TimeRules(boolean sleepTime, boolean graphTime, boolean interrupts
     return new TimeRules((bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0);
   }
 
-  /** Which of the core's time does not count in totals, by what it went to. */
-  public long leftOut(long away, long asleepInInterrupts, long unsure) {
-    long left = (sleepTime ? 0 : away) + (interrupts ? 0 : asleepInInterrupts);
-    return left + (sleepTime && interrupts ? 0 : unsure);
+  /**
+   * Which of the core's time does not count in totals, by what it went to. A call that is open
+   * across a loss may have run in it: only where interrupts do not count is that too much.
+   */
+  public long leftOut(long away, long inInterrupts, long unsure) {
+    return (sleepTime ? 0 : away) + (interrupts ? 0 : inInterrupts + unsure);
   }
 }

@@ -19,7 +19,8 @@ import java.util.List;
  * taskName, image, isa, unit, notKept, calls}} per core and task, with nested calls {@code
  * {function, enter, exit, children}}. The last object of a core says how many later calls its trees
  * have no room for ({@code notKept}). Those of a trace that was cut off have {@code cut}. The exit
- * is null if the end of the call is unknown. {@code arguments} and {@code returns}, if any, are
+ * is null if the end of the call is unknown. {@code took} is there if the call took less time than
+ * from enter to exit: its task was switched out. {@code arguments} and {@code returns}, if any, are
  * raw, in hex.
  *
  * <p>A row that is not a call with a frame has a {@code kind}: FUNCTION (with {@code caller}),
@@ -88,6 +89,9 @@ public final class GraphJson {
         json.writeNumberField("exit", call.exit());
       } else {
         json.writeNullField("exit");
+      }
+      if (call.ending().finished() && call.took() != call.exit() - call.enter()) {
+        json.writeNumberField("took", call.took());
       }
       if (call.isCall() && call.ending() == Ending.TRUNCATED) {
         json.writeNumberField("atLeast", call.exit() - call.enter());

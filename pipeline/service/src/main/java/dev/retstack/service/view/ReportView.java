@@ -13,6 +13,7 @@ import dev.retstack.graph.report.StatRow;
 import dev.retstack.graph.report.SystemCallRow;
 import dev.retstack.graph.report.TaskRow;
 import dev.retstack.graph.state.ForgottenSessions;
+import dev.retstack.graph.totals.TimeRules;
 import dev.retstack.schema.record.SignalContext;
 import dev.retstack.service.export.LossText;
 import dev.retstack.service.export.TaskText;
@@ -38,7 +39,7 @@ public final class ReportView {
   /** Losses shown as text; all of them are in the JSON. */
   private static final int LOSSES_MAX = 20;
 
-  public static final Table<FunctionRow> FUNCTIONS =
+  private static final Table<FunctionRow> COLUMNS =
       new Table<FunctionRow>()
           .text("name", FunctionRow::name)
           .text("address", row -> new Hex(row.address()))
@@ -46,26 +47,24 @@ public final class ReportView {
           .text("isa", FunctionRow::isa)
           .number("calls", FunctionRow::calls)
           .number("total", FunctionRow::total)
+          .number("wall", FunctionRow::wall)
           .number("self", FunctionRow::self)
           .number("min", FunctionRow::min)
           .number("max", FunctionRow::max)
           .number("avg", FunctionRow::avg)
-          .onlyTextNumber("shortAvg", row -> String.format(Locale.ROOT, "%.1f", row.avg()))
-          .headed(
-              "CALLS",
-              "TOTAL",
-              "SELF",
-              "AVG=shortAvg",
-              "MIN",
-              "MAX",
-              "FUNCTION=name",
-              "ISA",
-              "IMAGE");
+          .onlyTextNumber("shortAvg", row -> String.format(Locale.ROOT, "%.1f", row.avg()));
 
-  private static final Table<FunctionRow> WITH_SOURCE =
-      FUNCTIONS
-          .text("source", row -> row.source().isKnown() ? row.source().text() : null)
-          .headed("SOURCE");
+  private static final String[] TIMES = {
+    "SELF", "AVG=shortAvg", "MIN", "MAX", "FUNCTION=name", "ISA", "IMAGE"
+  };
+
+  public static final Table<FunctionRow> FUNCTIONS = COLUMNS.headed("CALLS", "TOTAL").headed(TIMES);
+
+  /** Where tasks took turns, text has the time from begin to end beside the total. */
+  private static final Table<FunctionRow> WITH_WALL =
+      COLUMNS.headed("CALLS", "TOTAL", "WALL").headed(TIMES);
+
+  private static final Table<FunctionRow> WITH_SOURCE = withSource(FUNCTIONS);
 
   static final Table<EdgeRow> EDGES =
       new Table<EdgeRow>()
@@ -225,18 +224,28 @@ public final class ReportView {
 
   private ReportView() {}
 
+  private static Table<FunctionRow> withSource(Table<FunctionRow> functions) {
+    return functions
+        .text("source", row -> row.source().isKnown() ? row.source().text() : null)
+        .headed("SOURCE");
+  }
+
+  private static boolean hasWall(Report report) {
+    return report.functions().stream().anyMatch(row -> row.wall() != row.total());
+  }
+
   /**
    * The whole report.
    *
    * @param most functions as text at most; what is left out is counted
    */
   public static Document of(Report report, int most) {
-    return of(report, most, FUNCTIONS, new Document());
+    return of(report, most, false, new Document());
   }
 
   /** The same, and text names where functions begin in their sources, as JSON and CSV do. */
   public static Document withSources(Report report, int most) {
-    return of(report, most, WITH_SOURCE, new Document());
+    return of(report, most, true, new Document());
   }
 
   /** The report of a job: which partitions it covers and what is left out of it come first. */
@@ -244,12 +253,11 @@ public final class ReportView {
     Document document = new Document();
     coverage.addTo(document);
     ForgottenView.addTo(document, forgotten);
-    return of(report, Integer.MAX_VALUE, FUNCTIONS, document);
+    return of(report, Integer.MAX_VALUE, false, document);
   }
 
-  private static Document of(
-      Report report, int most, Table<FunctionRow> functions, Document document) {
-    document.text(lines -> text(report, most, functions, lines));
+  private static Document of(Report report, int most, boolean withSource, Document document) {
+    document.text(lines -> text(report, most, withSource, lines));
     json(report, document);
     return csv(
         bySession(WITH_SOURCE, FunctionRow::session, report),
@@ -303,12 +311,13 @@ public final class ReportView {
     sums(report, document);
     document.rows("stats", STATS, report.stats()).csv(STATS, report.stats());
     ForgottenView.addTo(document, forgotten);
-    document.text(lines -> text(report, 0, FUNCTIONS, lines));
+    document.text(lines -> text(report, 0, false, lines));
     return document.rows("positions", POSITIONS, partitions);
   }
 
-  private static void text(
-      Report report, int most, Table<FunctionRow> functions, Document document) {
+  private static void text(Report report, int most, boolean withSource, Document document) {
+    Table<FunctionRow> columns = hasWall(report) ? WITH_WALL : FUNCTIONS;
+    Table<FunctionRow> functions = withSource ? withSource(columns) : columns;
     tables(
         report,
         bySession(functions, FunctionRow::session, report),
@@ -369,10 +378,13 @@ public final class ReportView {
     if (!report.choice().isAll()) {
       document.line("# functions and edges of task %s alone".formatted(report.choice().text()));
     }
-    if (!report.rules().off().isEmpty()) {
-      document.line(
-          "# not in TOTAL, AVG, MIN and MAX: %s"
-              .formatted(String.join(", ", report.rules().off())));
+    List<String> off = report.rules().off();
+    if (!off.equals(TimeRules.DEFAULT.off())) {
+      String what = off.isEmpty() ? "with sleep-time" : "without " + String.join(", ", off);
+      document.line("# TOTAL, AVG, MIN and MAX are %s".formatted(what));
+    }
+    if (hasWall(report)) {
+      document.line("# WALL is from begin to end, with the time in which other tasks ran");
     }
     if (report.isBySession()) {
       document.line(

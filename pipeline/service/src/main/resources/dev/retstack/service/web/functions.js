@@ -10,14 +10,16 @@ const CHOICES = 2000;
 /** Characters of a file and line that are shown; the title has more. */
 const SOURCE = 400;
 
-/** Columns of functions; times are exact, in the unit of the cores. */
-export function reportColumns(unit) {
+/** Columns of a report's functions; times are exact, in the unit of the cores. */
+export function reportColumns({ unit, functions }) {
   const word = unitName(unit);
+  const tookTurns = functions.some((row) => row.wall !== row.total);
   return [
     { key: "name", head: "Function", cell: (row) => name(row.name) },
     { key: "calls", head: "Calls", num: true },
     { key: "self", head: "Self, " + word, num: true, title: "time in the function alone" },
-    { key: "total", head: "Total, " + word, num: true, title: "time in the function and what it called" },
+    { key: "total", head: "Total, " + word, num: true, title: "time in the function and what it called, while its task ran" },
+    ...(tookTurns ? [{ key: "wall", head: "Wall, " + word, num: true, title: "from begin to end, with the time in which other tasks ran" }] : []),
     { key: "avg", head: "Average, " + word, num: true },
     { key: "min", head: "Least, " + word, num: true },
     { key: "max", head: "Most, " + word, num: true },
@@ -129,7 +131,8 @@ export default {
       const took = h("div", {});
       side.replaceChildren(h("h2", {}, name(row.name, 200)),
         h("dl", {}, ...[["Address", row.address], ["Image", name(row.image ?? "")], ...(row.session ? [["Session", name(row.session)]] : []), ["ISA", row.isa], ["Calls", number(row.calls)],
-          ...(row.source ? [["Source", name(row.source, SOURCE)]] : []), ["Self", time(row.self, report.unit)], ["Total", time(row.total, report.unit)], ["Average", time(row.avg, report.unit)]]
+          ...(row.source ? [["Source", name(row.source, SOURCE)]] : []), ["Self", time(row.self, report.unit)], ["Total", time(row.total, report.unit)],
+          ...(row.wall === row.total ? [] : [["Wall", time(row.wall, report.unit)]]), ["Average", time(row.avg, report.unit)]]
           .flatMap(([key, value]) => [h("dt", {}, key), h("dd", {}, value)])),
         h("div", { class: "row end" }, button("On the timeline", () => app.go({ page: "timeline", search: row.name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&") })),
           button("Close", () => {
@@ -144,7 +147,7 @@ export default {
     };
     const table = new DataTable({
       label: "Functions", sort: app.state.sort ?? "-self", onopen: open,
-      columns: [...reportColumns(report.unit),
+      columns: [...reportColumns(report),
         ...(report.functions.some((row) => row.session) ? [{ key: "session", head: "Session", cell: (row) => name(row.session ?? "", 40) }] : []),
         ...(report.functions.some((row) => row.source) ? [{ key: "source", head: "Source", cell: (row) => name(row.source ?? "", 60) }] : [])],
       onsort: (sort) => app.keep({ sort }),

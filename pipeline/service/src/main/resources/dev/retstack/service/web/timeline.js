@@ -743,7 +743,7 @@ class Timeline {
     this.panel.replaceChildren(head, body);
     try {
       const report = await ask("/report", state, AbortSignal.any([asked.signal, this.signal]));
-      const table = new DataTable({ label: "Functions of the selection", sort: "-self", columns: reportColumns(report.unit) });
+      const table = new DataTable({ label: "Functions of the selection", sort: "-self", columns: reportColumns(report) });
       body.replaceWith(table.element);
       table.show(report.functions);
       this.panel.dataset.functions = report.functions.length;

@@ -39,7 +39,7 @@ class ContextRenderTest {
                       60             |    interrupt 32 {
                       62           3 |      tick();
                       70          10 |    }
-                      80          70 |  }
+                      80          40 |  }
 
             # core core0, task blocks+0x40, image os.elf (x86_64), session s
             #  TIME insn    DUR insn |  FUNCTION CALLS

@@ -152,6 +152,7 @@ class RendererTest {
             "untraced",
             "completeness",
             "resultHash",
+            "notCounted",
             "incomplete",
             "functions",
             "edges",
@@ -161,7 +162,8 @@ class RendererTest {
             "core", "session", "task", "records", "lost", "untraced", "completeness", "losses");
     assertThat(keys(report.path("functions").path(0)))
         .containsExactly(
-            "name", "address", "image", "isa", "calls", "total", "self", "min", "max", "avg");
+            "name", "address", "image", "isa", "calls", "total", "wall", "self", "min", "max",
+            "avg");
     assertThat(keys(report.path("edges").path(0)))
         .containsExactly("caller", "callee", "calls", "total");
     assertThat(keys(report.path("stats").path(0)))

@@ -15,7 +15,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class StateCopyTest {
-  private static final TimeRules AWAKE = new TimeRules(false, true, true);
+  private static final TimeRules AWAKE = new TimeRules(true, true, true);
 
   @Test
   void aStateGoesOnByTheRulesItWasMadeWithOnly() throws IOException {
@@ -37,7 +37,7 @@ class StateCopyTest {
     assertThat(state(Map.of(), AWAKE).rules()).isEqualTo(AWAKE);
     assertThatThrownBy(() -> state(parts, TimeRules.DEFAULT))
         .isInstanceOf(IOException.class)
-        .hasMessageContaining("without sleep-time, those asked for without nothing")
+        .hasMessageContaining("without nothing, those asked for without sleep-time")
         .hasMessageContaining("another --group");
   }
 

@@ -19,6 +19,9 @@ public final class Oracle {
     public long self;
     public long min = Long.MAX_VALUE;
     public long max;
+
+    /** From begin to end, whatever the rules are. */
+    public long wall;
   }
 
   /** A caller and a callee. */
@@ -54,15 +57,17 @@ public final class Oracle {
       long self = call.ran() - below.getOrDefault(call, 0L);
       boolean outermost = true;
       boolean outermostEdge = true;
-      TrueCall around = rules.graphTime() ? call.parent : null;
-      for (TrueCall above = around; above != null; above = above.parent) {
+      for (TrueCall above = call.parent; above != null; above = above.parent) {
         outermost &= above.selfPc != call.selfPc;
         outermostEdge &= !sameEdge(above, call);
       }
-      add(functions.computeIfAbsent(call.selfPc, _ -> new Row()), call, self, outermost);
+      boolean alone = !rules.graphTime();
+      Row row = functions.computeIfAbsent(call.selfPc, _ -> new Row());
+      add(row, call, self, outermost || alone);
+      row.wall += outermost && call.ending != Ending.OPEN ? call.exit - call.enter : 0;
       if (call.caller != null) {
         Edge edge = new Edge(call.caller.selfPc, call.selfPc);
-        add(edges.computeIfAbsent(edge, _ -> new Row()), call, self, outermostEdge);
+        add(edges.computeIfAbsent(edge, _ -> new Row()), call, self, outermostEdge || alone);
       }
     }
   }
