@@ -38,7 +38,7 @@ public final class TimelineView {
           "L         records are missing",
           "!         anomalies",
           "^         an exception or a longjmp ended calls",
-          "-         a call is open, and its task is switched out");
+          "-         a call is open, and its task is switched out for most of that stretch");
 
   /** A line of a core, which has so many rows. */
   private record OfLine(TraceTimeline.Answer answer, Line line, int rows) {
@@ -206,7 +206,7 @@ public final class TimelineView {
 
   /** A call that is open while its task is switched out does not run. */
   private static void away(Timeline.Row row, Timeline timeline, char[] pixels) {
-    if (row.busy() >= row.to() - row.from()) {
+    if (row.busy() > (row.to() - row.from()) / 2) {
       for (int at = first(row, timeline); at < end(row, timeline); at++) {
         pixels[at] = pixels[at] == '_' ? '-' : pixels[at];
       }
