@@ -781,7 +781,7 @@ final class ShadowStack {
       StackClock then = losses.before();
       long out = accounts.rules().leftOut(then.away, then.interrupts, then.unsure);
       out += accounts.rules().leftOut(0, 0, time - losses.since());
-      jumped(kept - 1, time, core.selfPc[next], then.ran(losses.since()), out);
+      jumped(kept - 1, time, then.ran(losses.since()), out);
     }
     if (open > 0) {
       accounts.count(Stat.RECOVERED_CALLS, open);
@@ -803,7 +803,7 @@ final class ShadowStack {
         long time = entered(core, next + 1, now);
         long out = accounts.rules().leftOut(0, 0, time - frames.enter(slot));
         out += frames.leftOut(slot);
-        jumped(slot, time, core.selfPc[next + 1], frames.ran(slot), out);
+        jumped(slot, time, frames.ran(slot), out);
       }
     }
     accounts.next();
@@ -844,7 +844,7 @@ final class ShadowStack {
    * @param ran the stack's own time by then, at least
    * @param out what was left out of totals by then, at most
    */
-  private void jumped(int slot, long time, long selfPc, long ran, long out) {
+  private void jumped(int slot, long time, long ran, long out) {
     accounts.count(Stat.TAIL_CALLS, 1);
     frames.setEnded(slot);
     final long notRunNow = notRun;
