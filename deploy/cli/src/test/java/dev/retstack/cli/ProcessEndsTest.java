@@ -25,6 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -127,15 +128,28 @@ class ProcessEndsTest {
 
   @Test
   void aFileThatIsGoneIsNoSuccess() throws Exception {
-    Process recorder = start("exec retstack record --image zoo-x86_64-mcount -o t.avro -- fib 40");
-    try (BufferedReader notes = reader(recorder)) {
-      awaitRecords(notes);
-      Files.delete(dir.resolve("t.avro"));
-      new ProcessBuilder("kill", "-INT", String.valueOf(recorder.pid())).start().waitFor();
-      awaitLine(notes, "t.avro: it was removed or replaced while it was written");
-      assertThat(recorder.waitFor()).isEqualTo(ExitCode.ENVIRONMENT);
-    } finally {
-      end(recorder);
+    Path file = dir.resolve("gone.avro");
+    Thread remover = Thread.ofPlatform().start(() -> removeOnceBegun(file));
+    Ran ran =
+        Ran.retstack("record", "--image", "zoo-x86_64-mcount", "-o", file.toString(), "--", "sort");
+    remover.join();
+    assertThat(ran.code()).as(ran.err()).isEqualTo(ExitCode.ENVIRONMENT);
+    assertThat(ran.err())
+        .contains("gone.avro: it was removed or replaced while it was written")
+        .doesNotContain("next:");
+  }
+
+  private static void removeOnceBegun(Path file) {
+    while (true) {
+      try {
+        if (Files.size(file) > 0) {
+          Files.delete(file);
+          return;
+        }
+      } catch (IOException e) {
+        // it is not there yet
+      }
+      LockSupport.parkNanos(1_000_000);
     }
   }
 

@@ -3,7 +3,7 @@ package dev.retstack.cli.result;
 import dev.retstack.cli.command.CommandException;
 import dev.retstack.graph.calls.CoreSummary;
 import dev.retstack.graph.input.CoreKey;
-import dev.retstack.graph.report.SessionNames;
+import dev.retstack.graph.input.SessionNames;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.service.replay.TraceReplay;
 import java.util.Collection;

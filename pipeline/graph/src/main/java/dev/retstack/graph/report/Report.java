@@ -2,6 +2,7 @@ package dev.retstack.graph.report;
 
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.input.ClockUnit;
+import dev.retstack.graph.input.SessionNames;
 import dev.retstack.graph.totals.TimeRules;
 import java.util.List;
 

@@ -7,6 +7,7 @@ import dev.retstack.graph.check.StatCounts;
 import dev.retstack.graph.input.ClockUnit;
 import dev.retstack.graph.input.ImageInfo;
 import dev.retstack.graph.input.OtherImages;
+import dev.retstack.graph.input.SessionNames;
 import dev.retstack.graph.limits.Saturating;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.graph.totals.CallProfile;

@@ -1,10 +1,10 @@
 package dev.retstack.service.export;
 
 import dev.retstack.graph.check.AnomalyMessage;
+import dev.retstack.graph.input.SessionNames;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
-import dev.retstack.graph.report.SessionNames;
 import dev.retstack.graph.totals.ContextKey;
 import dev.retstack.graph.tree.Ending;
 import dev.retstack.graph.tree.TreeKind;
@@ -60,7 +60,8 @@ public final class FoldedExport {
       Line.write(out, "[%s] 0".formatted(AnomalyMessage.CUT));
     }
     Stack root = new Stack("");
-    SessionNames names = apart ? SessionNames.ofTrees(trees) : new SessionNames(false);
+    SessionNames names =
+        apart ? SessionNames.of(trees.stream().map(CallTree::session)) : new SessionNames(false);
     for (CallTree tree : trees) {
       String image = names.name(tree.image(), tree.session());
       Stack own = (byTask ? root.below(tree.taskName()) : root).below(image);

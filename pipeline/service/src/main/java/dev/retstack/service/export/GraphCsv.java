@@ -1,10 +1,10 @@
 package dev.retstack.service.export;
 
 import dev.retstack.graph.check.AnomalyMessage;
+import dev.retstack.graph.input.SessionNames;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
-import dev.retstack.graph.report.SessionNames;
 import dev.retstack.graph.tree.Ending;
 import dev.retstack.graph.tree.TreeKind;
 import dev.retstack.service.table.Csv;
@@ -33,7 +33,7 @@ public final class GraphCsv {
   public static void write(List<CallTree> trees, int maxDepth, boolean cut, Appendable out)
       throws IOException {
     Csv csv = new Csv(out);
-    SessionNames names = SessionNames.ofTrees(trees);
+    SessionNames names = SessionNames.of(trees.stream().map(CallTree::session));
     csv.line(
         "core",
         "task",

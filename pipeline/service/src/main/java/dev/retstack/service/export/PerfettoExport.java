@@ -3,10 +3,10 @@ package dev.retstack.service.export;
 import com.google.protobuf.CodedOutputStream;
 import dev.retstack.graph.check.AnomalyMessage;
 import dev.retstack.graph.input.CoreKey;
+import dev.retstack.graph.input.SessionNames;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
-import dev.retstack.graph.report.SessionNames;
 import dev.retstack.graph.stacks.StackNode;
 import dev.retstack.graph.symbol.SourceLine;
 import dev.retstack.graph.tree.Ending;
@@ -50,7 +50,7 @@ public final class PerfettoExport {
       List<CallTree> trees, List<AnomalyRow> anomalies, boolean cut, OutputStream out)
       throws IOException {
     Map<CoreKey, Integer> pids = new HashMap<>();
-    SessionNames names = SessionNames.ofTrees(trees);
+    SessionNames names = SessionNames.of(trees.stream().map(CallTree::session));
     int number = 0;
     for (CallTree tree : trees) {
       number++;

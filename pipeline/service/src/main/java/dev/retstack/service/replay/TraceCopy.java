@@ -1,7 +1,7 @@
 package dev.retstack.service.replay;
 
 import dev.retstack.graph.input.CoreKey;
-import dev.retstack.graph.report.SessionNames;
+import dev.retstack.graph.input.SessionNames;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.Image;
 import dev.retstack.schema.file.IndexedTrace;

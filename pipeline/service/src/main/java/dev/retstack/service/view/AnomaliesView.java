@@ -1,9 +1,9 @@
 package dev.retstack.service.view;
 
 import dev.retstack.graph.check.Count;
+import dev.retstack.graph.input.SessionNames;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.AnomalySum;
-import dev.retstack.graph.report.SessionNames;
 import dev.retstack.service.export.TaskText;
 import dev.retstack.service.table.Document;
 import dev.retstack.service.table.Table;

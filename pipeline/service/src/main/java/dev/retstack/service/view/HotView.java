@@ -3,7 +3,7 @@ package dev.retstack.service.view;
 import dev.retstack.graph.check.Count;
 import dev.retstack.graph.hot.HotProfile;
 import dev.retstack.graph.hot.HotRow;
-import dev.retstack.graph.report.SessionNames;
+import dev.retstack.graph.input.SessionNames;
 import dev.retstack.service.table.CutOff;
 import dev.retstack.service.table.Document;
 import dev.retstack.service.table.Table;

@@ -1,8 +1,8 @@
 package dev.retstack.service.view;
 
 import dev.retstack.graph.check.Count;
+import dev.retstack.graph.input.SessionNames;
 import dev.retstack.graph.report.OpenCallRow;
-import dev.retstack.graph.report.SessionNames;
 import dev.retstack.service.table.Document;
 import dev.retstack.service.table.Table;
 import java.util.List;

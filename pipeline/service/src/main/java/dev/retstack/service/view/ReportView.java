@@ -1,6 +1,7 @@
 package dev.retstack.service.view;
 
 import dev.retstack.graph.check.Count;
+import dev.retstack.graph.input.SessionNames;
 import dev.retstack.graph.losses.Loss;
 import dev.retstack.graph.report.ContextRow;
 import dev.retstack.graph.report.CoreRow;
@@ -8,7 +9,6 @@ import dev.retstack.graph.report.EdgeRow;
 import dev.retstack.graph.report.FunctionRow;
 import dev.retstack.graph.report.InterruptRow;
 import dev.retstack.graph.report.Report;
-import dev.retstack.graph.report.SessionNames;
 import dev.retstack.graph.report.StatRow;
 import dev.retstack.graph.report.SystemCallRow;
 import dev.retstack.graph.report.TaskRow;

@@ -1,9 +1,9 @@
 package dev.retstack.service.view;
 
 import dev.retstack.graph.check.Count;
+import dev.retstack.graph.input.SessionNames;
 import dev.retstack.graph.pyramid.Line;
 import dev.retstack.graph.pyramid.Timeline;
-import dev.retstack.graph.report.SessionNames;
 import dev.retstack.graph.symbol.FunctionNames;
 import dev.retstack.service.replay.TraceTimeline;
 import dev.retstack.service.table.Document;

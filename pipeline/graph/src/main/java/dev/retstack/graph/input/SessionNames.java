@@ -1,6 +1,5 @@
-package dev.retstack.graph.report;
+package dev.retstack.graph.input;
 
-import dev.retstack.graph.input.CoreKey;
 import java.util.stream.Stream;
 
 /**
@@ -12,13 +11,6 @@ public record SessionNames(boolean several) {
   /** Names where these sessions are shown. */
   public static SessionNames of(Stream<String> sessions) {
     return new SessionNames(sessions.distinct().limit(2).count() > 1);
-  }
-
-  /** Names where these trees are shown. */
-  public static SessionNames ofTrees(Iterable<CallTree> trees) {
-    Stream.Builder<String> sessions = Stream.builder();
-    trees.forEach(tree -> sessions.add(tree.session()));
-    return of(sessions.build());
   }
 
   /** A core, or something else of that session. */
