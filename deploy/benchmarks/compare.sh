@@ -56,7 +56,7 @@ number() {
 
 # Prints the whole hash of a commit.
 commit() {
-  git -C "$root" rev-parse --verify --quiet --end-of-options "$1^{commit}" ||
+  git -C "$root" rev-parse --verify --quiet --end-of-options "$1^{commit}" 2>/dev/null ||
     fail 2 "no commit \"$1\" in $root: name one of \"git log\", and fetch the history if the checkout is shallow"
 }
 
