@@ -127,6 +127,7 @@ public final class ClassArchive {
     training.addAll(
         List.of(
             ArchiveTraining.class.getName(),
+            "all",
             Repository.root().resolve("schemas/golden/v1/trace.avro").toString(),
             folder.resolve("data").toString()));
     Process process =
