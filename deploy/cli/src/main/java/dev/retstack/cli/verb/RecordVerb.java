@@ -61,6 +61,7 @@ import picocli.CommandLine.Option;
       "  echo 'int main(void) { return puts(\"hi\") < 0; }' | gcc -pg -include stdio.h -x c - &&"
           + " retstack record --libcalls --image a.out -o libcalls.avro",
       "  retstack record --image zoo-x86_64-fentry --rotate 64K -o part.avro -- w200 2000",
+      "  retstack record --schedule-seeds 1..20 --image zoo-x86_64-fentry -o seeds.avro -- sort",
       "  retstack record --fleet fleet.conf -o fleet.avro",
       "  retstack record --image rtos-arm-mcount --timer 900:rtos_interrupt"
           + " --timer 7100:rtos_interrupt --task-variable rtos_current -o rtos.avro -- rtos"
@@ -94,6 +95,7 @@ public final class RecordVerb extends Verb {
   @Mixin private PyramidOption pyramid;
   @Mixin private WindowOptions window;
   @Mixin private LiveOptions pipeline;
+  @Mixin private ScheduleSeeds seeds;
 
   @Option(
       names = "--exit-code",
@@ -116,7 +118,18 @@ public final class RecordVerb extends Verb {
           "%s: only with --from-kafka; give a time to report or cut"
               .formatted(pipeline.isNamed() ? "--http" : window.given()));
     }
-    return fromKafka ? copy() : emulate();
+    seeds
+        .problem(spec())
+        .ifPresent(
+            problem -> {
+              throw usage(problem);
+            });
+    if (fromKafka) {
+      return copy();
+    }
+    return seeds.isGiven()
+        ? seeds.run(spec(), choice, output, pyramid, exitCode, terminal())
+        : emulate();
   }
 
   private int emulate() throws IOException, InterruptedException {
@@ -208,13 +221,17 @@ public final class RecordVerb extends Verb {
     }
   }
 
-  /** The name of a file of several: t.avro is t.0001.avro. */
   private Path piece(int number) {
+    return beside(output, "%04d".formatted(number));
+  }
+
+  /** The name of a file of several: t.avro is t.0001.avro. */
+  static Path beside(Path output, String which) {
     String name = output.getFileName().toString();
     int dot = name.lastIndexOf('.');
     int end = dot > 0 ? dot : name.length();
     return output.resolveSibling(
-        "%s.%04d%s".formatted(name.substring(0, end), number, name.substring(end)));
+        "%s.%s%s".formatted(name.substring(0, end), which, name.substring(end)));
   }
 
   /** A size or a time. */
