@@ -24,6 +24,10 @@ import org.slf4j.LoggerFactory;
 public final class Logs {
   private static final String PATTERN = "%d{HH:mm:ss.SSS} %-5level %logger{24} - %msg%n";
 
+  private static final String CONFIGURATION = "logback.configurationFile";
+
+  private static boolean changed;
+
   private Logs() {}
 
   /**
@@ -33,7 +37,7 @@ public final class Logs {
   public static final class AtFirst extends ContextAwareBase implements Configurator {
     @Override
     public ExecutionStatus configure(LoggerContext context) {
-      if (System.getProperty("logback.configurationFile") != null) {
+      if (System.getProperty(CONFIGURATION) != null) {
         return ExecutionStatus.INVOKE_NEXT_IF_ANY; // as tests have it
       }
       install(context, console(), Level.ERROR);
@@ -45,14 +49,20 @@ public final class Logs {
    * Of what is on the console, our own warnings too: what runs for weeks says what befell it. The
    * libraries' stay away: a Kafka client warns several times a second while a broker is down.
    */
-  public static void withOwnWarnings() {
+  public static synchronized void withOwnWarnings() {
+    changed = true;
     LoggerContext context = (LoggerContext) LoggerFactory.getILoggerFactory();
     context.getLogger("dev.retstack").setLevel(Level.WARN);
   }
 
-  /** To standard error: errors only, or everything from INFO up. */
-  public static void toConsole(boolean verbose) {
-    install(console(), verbose ? Level.INFO : Level.ERROR);
+  /**
+   * To standard error: errors only, or everything from INFO up. Errors only is what {@link AtFirst}
+   * gives, so nothing is set up twice.
+   */
+  public static synchronized void toConsole(boolean verbose) {
+    if (verbose || changed || System.getProperty(CONFIGURATION) != null) {
+      install(console(), verbose ? Level.INFO : Level.ERROR);
+    }
   }
 
   private static ConsoleAppender<ILoggingEvent> console() {
@@ -62,23 +72,29 @@ public final class Logs {
   }
 
   /** To a file, from WARN up: appended, so that an earlier run's last words stay. */
-  public static void toFile(Path file) {
+  public static synchronized void toFile(Path file) {
     FileAppender<ILoggingEvent> appender = new FileAppender<>();
     appender.setFile(file.toString());
     install(appender, Level.WARN);
   }
 
-  /** Names in messages do nothing to a terminal; in messages of ours they begin no line either. */
+  /**
+   * Names in messages do nothing to a terminal; in messages of ours they begin no line either. The
+   * pattern is parsed when there is something to write: most short verbs log nothing.
+   */
   private static final class VisibleEncoder extends PatternLayoutEncoder {
     @Override
-    public byte[] encode(ILoggingEvent event) {
-      return Visible.lines(new String(super.encode(event), UTF_8)).getBytes(UTF_8);
+    public void start() {
+      started = true;
     }
 
     @Override
-    public void start() {
-      PatternLayout.DEFAULT_CONVERTER_SUPPLIER_MAP.put("msg", VisibleMessage::new);
-      super.start();
+    public synchronized byte[] encode(ILoggingEvent event) {
+      if (layout == null) {
+        PatternLayout.DEFAULT_CONVERTER_SUPPLIER_MAP.put("msg", VisibleMessage::new);
+        super.start();
+      }
+      return Visible.lines(new String(super.encode(event), UTF_8)).getBytes(UTF_8);
     }
   }
 
@@ -91,6 +107,7 @@ public final class Logs {
   }
 
   private static void install(OutputStreamAppender<ILoggingEvent> appender, Level level) {
+    changed = true;
     LoggerContext context = (LoggerContext) LoggerFactory.getILoggerFactory();
     context.reset();
     install(context, appender, level);
