@@ -14,7 +14,8 @@
 #   retstack                     the command; jvm.args and long-runs.args hold its JVM flags
 #   lib/                         jars, numbered in the order of the class path
 #   java                         the JDK
-#   classes.jsa, servers.jsa     class archives: starts take half the time; the JVM refuses them for other jars
+#   *.aot, servers.jsa           class archives, one for each group of verbs: starts take half the time; the JVM
+#                                refuses them for other jars
 #   emulators/                   libunicorn, images of guests
 #   fleet.conf, secrets.sh       an example of a fleet; a token and a certificate for a trial
 #
@@ -96,12 +97,14 @@ lay_out_java() {
   fi
 }
 
-# Runs once what users run. The archive of verbs that serve knows a member and a fleet as well.
+# Makes archive $1, running once what users run of its group of verbs.
 archive() {
-  local IFS=: jars=("$new"/lib/*.jar)
-  "$java_home/bin/java" "@$new/jvm.args" -XX:TieredStopAtLevel=1 "-XX:ArchiveClassesAtExit=$new/$1.jsa" \
+  local IFS=: jars=("$new"/lib/*.jar) flag=AOTCacheOutput group=${1%.*}
+  case $1 in *.jsa) flag=ArchiveClassesAtExit ;; esac
+  "$java_home/bin/java" "@$new/jvm.args" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 "-XX:$flag=$new/$1" \
     "-Dretstack.root=$new" "-Dretstack.libunicorn=$new/emulators/libunicorn.so.2" -cp "${jars[*]}" \
-    dev.retstack.cli.ArchiveTraining "$root/schemas/golden/v1/trace.avro" "${@:2}" >/dev/null 2>&1 </dev/null || true
+    dev.retstack.cli.ArchiveTraining "$group" "$root/schemas/golden/v1/trace.avro" "$new/training/$group" \
+    >/dev/null 2>&1 </dev/null || true
 }
 
 lay_out_units() {
@@ -130,9 +133,13 @@ lay_out_jars
 lay_out_java
 install -m 755 "$root/deploy/install/retstack" "$root/deploy/secrets.sh" "$new"
 install -m 644 "$root/deploy/install/jvm.args" "$root/deploy/long-runs.args" "$root/deploy/fleet.conf" "$new"
-archive classes &
-archive servers "$new/training"
+archive classes.aot &
+archive servers.jsa
 wait
+archive record.aot &
+archive view.aot
+wait
+rm -rf "$new/training"
 # in place in one step: what runs keeps the files that it has open
 [ ! -e "$folder" ] || mv "$folder" "$folder.old"
 mv "$new" "$folder"
