@@ -191,7 +191,7 @@ class InstallationTest {
             "isa");
     assertThat(said).contains("riscv64");
     assertThat(Files.readString(log))
-        .contains("dev.retstack.cli.Main source: shared objects file (top)");
+        .contains("dev.retstack.cli.Main source: shared objects file");
     assertThat(OperatorRun.succeeds(dir, Map.of(), moved + "/retstack", "doctor"))
         .contains(moved + "/emulators/libunicorn.so.2");
   }
