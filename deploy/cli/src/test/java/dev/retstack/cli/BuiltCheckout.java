@@ -24,6 +24,7 @@ public final class BuiltCheckout {
             "deploy/setup.sh",
             "deploy/packages",
             "deploy/long-runs.args",
+            "deploy/install/jvm.args",
             "emulators/unicorn/src/main/resources/dev/retstack/unicorn/library/libunicorn.sha256");
     for (String file : files) {
       copy(checkout, file);
