@@ -26,7 +26,7 @@ class CompareTest {
   private record Result(int exitCode, String text) {}
 
   @Test
-  void aLossIsTellableFromNoise() throws Exception {
+  void aLossIsDistinguishedFromNoise() throws Exception {
     StringBuilder figures = new StringBuilder();
     for (int pair = 1; pair <= 8; pair++) {
       figure(figures, pair, "lost", 100 + pair, 110 + pair);
@@ -64,10 +64,10 @@ class CompareTest {
         .isEqualTo(
             new Result(
                 2,
-                "retstack: no stage \"speed\": there are capture path live replay report record\n"));
+                "retstack: no stage \"speed\": there are capture path live replay report"
+                    + " record\n"));
     assertThat(run(SCRIPT, "--pairs", "none", "HEAD", "HEAD"))
-        .isEqualTo(
-            new Result(2, "retstack: --pairs: a number of 1 and more, not \"none\"\n"));
+        .isEqualTo(new Result(2, "retstack: --pairs: a number of 1 and more, not \"none\"\n"));
     assertThat(run(SCRIPT, "--help").text()).contains("Exit codes:").contains("Example:");
   }
 
