@@ -108,8 +108,7 @@ class CompareTest {
     assertThat(result.exitCode()).isIn(0, 4);
   }
 
-  private Result run(Path command, String... arguments)
-      throws IOException, InterruptedException {
+  private Result run(Path command, String... arguments) throws IOException, InterruptedException {
     List<String> words = new ArrayList<>(List.of(command.toString()));
     words.addAll(List.of(arguments));
     ProcessBuilder builder = new ProcessBuilder(words).redirectErrorStream(true);
