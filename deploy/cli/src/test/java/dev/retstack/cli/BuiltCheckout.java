@@ -4,6 +4,7 @@ import dev.retstack.cli.house.Repository;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -50,8 +51,9 @@ public final class BuiltCheckout {
 
   /** Copies a file of this checkout to the same place there. */
   public static void copy(Path checkout, String file) throws IOException {
-    Files.createDirectories(checkout.resolve(file).getParent());
-    Files.copy(Repository.root().resolve(file), checkout.resolve(file));
+    Path copy = checkout.resolve(file);
+    Files.createDirectories(copy.getParent());
+    Files.copy(Repository.root().resolve(file), copy, StandardCopyOption.REPLACE_EXISTING);
   }
 
   /** Another user may read a jar, but not the folder of this one that it lies in. */
