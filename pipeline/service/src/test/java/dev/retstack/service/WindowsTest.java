@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.retstack.graph.check.Severity;
+import dev.retstack.graph.input.Grouping;
 import dev.retstack.graph.input.LateSymbols;
 import dev.retstack.graph.pyramid.Timeline;
 import dev.retstack.graph.report.AnomalyRow;
@@ -213,7 +214,7 @@ class WindowsTest {
                         .as(Format.JSON))
                 .path("stacks"));
     AnomalySum.Query all =
-        new AnomalySum.Query("", "", new TaskChoice(""), Severity.INFO, true, false);
+        new AnomalySum.Query("", "", new TaskChoice(""), Severity.WARNING, Grouping.EACH);
     String anomalies = AnomaliesView.of(ReportBuilder.of(counted).anomalies(all)).as(Format.JSON);
     assertThat(ok(ask, "/anomalies?" + query + "&severity=info&rows=each"))
         .as(what)

@@ -12,6 +12,7 @@ import dev.retstack.graph.hot.HotCounter;
 import dev.retstack.graph.hot.HotSettings;
 import dev.retstack.graph.input.ClockUnit;
 import dev.retstack.graph.input.CoreKey;
+import dev.retstack.graph.input.Grouping;
 import dev.retstack.graph.input.ImageInfo;
 import dev.retstack.graph.limits.StateBudget;
 import dev.retstack.graph.pyramid.JobPyramids;
@@ -461,7 +462,7 @@ class HostileRecordsTest {
             TopView.of(
                 new TopBuilder()
                     .read(new ByteInput(totals.take()), 0)
-                    .build(Optional.of(ClockUnit.INSTRUCTIONS), TopSort.SELF, 10),
+                    .build(Optional.of(ClockUnit.INSTRUCTIONS), TopSort.SELF, Grouping.GROUPS, 10),
                 core -> core.end().name(),
                 10,
                 new Coverage(List.of(0), 1)));

@@ -7,7 +7,6 @@ import dev.retstack.fleet.isa.Isas;
 import dev.retstack.fleet.zoo.Zoo;
 import dev.retstack.graph.check.AnomalyKind;
 import dev.retstack.graph.check.Count;
-import dev.retstack.graph.check.Severity;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.AnomalySum;
 import dev.retstack.graph.report.CallNode;
@@ -22,14 +21,11 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /** The result of the demo's fleet as text: its ISAs, some trees, the report, every anomaly. */
@@ -137,40 +133,26 @@ public final class DemoText {
   }
 
   /**
-   * Every anomaly, those of one function counted together, and the gravest in full.
-   *
-   * @param anomalies task by task, so that each is of one core
+   * Every anomaly, those of one function and place of the program counted together, and the gravest
+   * in full.
    */
-  public void anomalies(List<AnomalySum> anomalies) throws IOException {
+  public void anomalies(List<AnomalySum> groups) throws IOException {
     head(
-        Count.grouped(anomalies.stream().mapToLong(AnomalySum::times).sum(), "anomaly", "anomalies")
-            + ", by function");
-    record Group(Severity severity, AnomalyKind kind, String function) {}
-    Comparator<Group> gravestFirst =
-        Comparator.comparing(Group::severity)
-            .reversed()
-            .thenComparing(Group::kind)
-            .thenComparing(Group::function);
-    Map<Group, List<AnomalySum>> groups = new TreeMap<>(gravestFirst);
-    for (AnomalySum row : anomalies) {
-      Group group = new Group(row.severity(), row.kind(), symbol(row.sample()));
-      groups.computeIfAbsent(group, _ -> new ArrayList<>()).add(row);
+        Count.grouped(groups.stream().mapToLong(AnomalySum::times).sum(), "anomaly", "anomalies")
+            + ", by function and place");
+    TextTable table = new TextTable("SEVERITY", "KIND", "FUNCTION", "PLACE", "COUNT", "CORES");
+    for (AnomalySum group : groups) {
+      table.row(
+          group.severity().name(),
+          group.kind().name(),
+          group.function(),
+          group.place(),
+          String.valueOf(group.times()),
+          String.valueOf(group.cores()));
     }
-    TextTable table = new TextTable("SEVERITY", "KIND", "FUNCTION", "COUNT", "CORES");
-    groups.forEach(
-        (group, members) -> {
-          Set<String> cores = new TreeSet<>();
-          members.forEach(row -> cores.add(row.sample().core()));
-          table.row(
-              group.severity().name(),
-              group.kind().name(),
-              group.function(),
-              String.valueOf(members.stream().mapToLong(AnomalySum::times).sum()),
-              String.valueOf(cores.size()));
-        });
     table.write(out);
     List<AnomalySum> planted =
-        anomalies.stream()
+        groups.stream()
             .filter(row -> row.kind() == AnomalyKind.FRAME_POINTER_MISMATCH)
             .limit(1)
             .toList();
@@ -178,11 +160,6 @@ public final class DemoText {
       out.println();
       out.print(AnomaliesView.of(planted).as(Format.TEXT));
     }
-  }
-
-  /** The function without the offset of its counting call, which differs from ISA to ISA. */
-  private static String symbol(AnomalyRow row) {
-    return row.function().replaceFirst("\\+0x[0-9a-f]+$", "");
   }
 
   private void head(String text) {

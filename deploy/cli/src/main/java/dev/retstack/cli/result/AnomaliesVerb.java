@@ -5,6 +5,7 @@ import dev.retstack.cli.command.ExitCode;
 import dev.retstack.cli.command.Output;
 import dev.retstack.graph.check.AnomalyKind;
 import dev.retstack.graph.check.Severity;
+import dev.retstack.graph.input.Grouping;
 import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.report.AnomalySum;
 import dev.retstack.graph.report.ReportBuilder;
@@ -27,7 +28,8 @@ import picocli.CommandLine.Option;
     description = {
       "Show what is wrong or missing, the most severe first.",
       "Anomalies are faults, corrupted frames, changed return addresses and losses. They are"
-          + " counted exactly by kind, function and place. Exceptions, longjmp, tail calls and"
+          + " counted exactly by kind, function and place, over all images of a program"
+          + " (--by-image). Exceptions, longjmp, tail calls and"
           + " switches of threads are no anomalies: graph shows them, report and cores count them.",
       "With --fail-on the exit code is 1 if an anomaly has at least that severity."
           + " --explain says what each kind is, what probably caused it, and what to do."
@@ -53,6 +55,7 @@ public final class AnomaliesVerb extends ResultVerb {
       description = "List every kind: definition, likely cause, what to do. No trace is read.")
   private boolean explain;
 
+  @Mixin private GroupOption group;
   @Mixin private TaskOption task;
   @Mixin private WindowOptions window;
 
@@ -104,12 +107,15 @@ public final class AnomaliesVerb extends ResultVerb {
 
   @Override
   int show(GraphState state, Format shape) throws IOException {
-    AnomalySum.Query query =
-        new AnomalySum.Query("", "", task.choice(), least.severity, each, byTask);
+    AnomalySum.Query query = new AnomalySum.Query("", "", task.choice(), least.severity, rows());
     List<AnomalySum> rows = ReportBuilder.of(state).anomalies(query);
     task.require(rows.stream().anyMatch(row -> row.kind() != AnomalyKind.CUT_TRACE), state);
     Output.write(out(), shape, AnomaliesView.of(rows));
     return gate(rows.stream().map(AnomalySum::kind).toList());
+  }
+
+  private Grouping rows() {
+    return each ? Grouping.EACH : byTask ? Grouping.BY_TASK : group.rows();
   }
 
   @Override
@@ -117,7 +123,7 @@ public final class AnomaliesVerb extends ResultVerb {
     Map<String, String> parameters = new HashMap<>(task.parameters());
     parameters.putAll(window.parameters());
     parameters.put("severity", least.name().toLowerCase(Locale.ROOT));
-    parameters.put("rows", each ? "each" : byTask ? "by-task" : "groups");
+    parameters.putAll(GroupOption.parameters(rows()));
     return parameters;
   }
 

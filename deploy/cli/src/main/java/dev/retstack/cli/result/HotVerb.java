@@ -18,6 +18,7 @@ import dev.retstack.graph.hot.HotProfile;
 import dev.retstack.graph.hot.HotRow;
 import dev.retstack.graph.hot.SketchedCounts;
 import dev.retstack.graph.input.CoreKey;
+import dev.retstack.graph.input.Grouping;
 import dev.retstack.service.replay.HotReplay;
 import dev.retstack.service.replay.HotTopics;
 import dev.retstack.service.view.HotView;
@@ -202,8 +203,8 @@ public final class HotVerb extends Verb {
           "a running pipeline has the exact counts of all cores only: use --exact; --from-kafka"
               + " counts in every way, from the topic itself");
     }
-    JsonNode report =
-        LiveOptions.read(source.ask("report", Map.of("format", "json"), kafka, terminal()));
+    Map<String, String> which = Map.of("format", "json", "rows", Grouping.BY_IMAGE.text());
+    JsonNode report = LiveOptions.read(source.ask("report", which, kafka, terminal()));
     long calls = 0;
     for (JsonNode function : report.path("functions")) {
       calls += function.path("calls").asLong();

@@ -22,7 +22,8 @@ import picocli.CommandLine.Option;
 @Command(
     name = "report",
     description = {
-      "Show the function report: calls and times per function.",
+      "Show the function report: calls and times per function. A function of several images of one"
+          + " program is one row (--by-image).",
       "Times are total, self, min, max and average: the time in which the task of a call ran. Where"
           + " threads took turns, wall is the time from begin to end. The report also says how complete it"
           + " is, and has the hash of the result. The same trace gives the same hash, live or"
@@ -70,6 +71,7 @@ public final class ReportVerb extends ResultVerb {
           "Add up the calls of several sessions (default: each session has rows that name it).")
   private boolean sumSessions;
 
+  @Mixin private GroupOption group;
   @Mixin private TaskOption task;
   @Mixin private WindowOptions window;
   @Mixin private TotalTimeOptions time;
@@ -87,7 +89,8 @@ public final class ReportVerb extends ResultVerb {
   @Override
   int show(GraphState state, Format shape) throws IOException {
     Report report =
-        shown(new ReportBuilder().add(state).only(task.choice()).summed(sumSessions).build());
+        shown(new ReportBuilder().add(state).only(task.choice()).summed(sumSessions).build())
+            .by(group.rows());
     task.require(!report.functions().isEmpty(), state);
     write(state, shape, document(report));
     return ExitCode.OK;
@@ -143,6 +146,7 @@ public final class ReportVerb extends ResultVerb {
   @Override
   Map<String, String> parameters() {
     Map<String, String> parameters = new TreeMap<>(super.parameters());
+    parameters.putAll(group.parameters());
     if (sumSessions) {
       parameters.put("sessions", "sum");
     }

@@ -26,6 +26,7 @@ import dev.retstack.fleet.FleetOptions;
 import dev.retstack.fleet.publish.ChunkSink;
 import dev.retstack.graph.check.Count;
 import dev.retstack.graph.input.CoreKey;
+import dev.retstack.graph.input.Grouping;
 import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.report.AnomalySum;
 import dev.retstack.graph.report.Report;
@@ -238,12 +239,12 @@ public final class DemoVerb extends Verb {
   /** Shows the live result, and that the recorded one is the same. */
   private int show(DemoText text, View view, KafkaLink link, Path trace)
       throws IOException, InterruptedException {
-    Report report = view.report(Optional.empty(), false);
+    Report report = view.report(Optional.empty(), false).by(Grouping.GROUPS);
     if (!live) {
       text.trees(view.trees(), view.anomalies());
     }
     text.report(report);
-    List<AnomalySum> anomalies = view.anomalies(AnomalySum.Query.BY_TASK);
+    List<AnomalySum> anomalies = view.anomalies(AnomalySum.Query.DEFAULT);
     if (!live || !anomalies.isEmpty()) {
       text.anomalies(anomalies);
     }

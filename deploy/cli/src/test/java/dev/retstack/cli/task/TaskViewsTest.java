@@ -90,14 +90,17 @@ class TaskViewsTest {
   void reportHasTotalsOfEachTask() throws IOException {
     assertThat(Ran.well("report", trace, "--by-task", "--format", "csv").out().lines())
         .containsExactly(
-            "name,address,image,isa,calls,total,wall,self,min,max,avg,source,core,task,taskName,interrupt",
-            "main,0x1000,os.elf,x86_64,1,40,70,27,40,40,40.0,,c0,0,task 0,",
-            "a,0x1100,os.elf,x86_64,1,3,3,3,3,3,3.0,,c0,0,task 0,",
-            "work,0x1200,os.elf,x86_64,1,10,10,10,10,10,10.0,,c0," + ID + ",blocks+0x40,",
-            "tick,0x1300,os.elf,x86_64,1,3,3,3,3,3,3.0,,c0,,interrupts,any");
+            "name,address,image,isa,program,images,isas,calls,total,wall,self,min,max,avg,source,core,task,taskName,interrupt",
+            "main,0x1000,os.elf,x86_64,os.elf,1,1,1,40,70,27,40,40,40.0,,c0,0,task 0,",
+            "a,0x1100,os.elf,x86_64,os.elf,1,1,1,3,3,3,3,3,3.0,,c0,0,task 0,",
+            "work,0x1200,os.elf,x86_64,os.elf,1,1,1,10,10,10,10,10,10.0,,c0,"
+                + ID
+                + ",blocks+0x40,",
+            "tick,0x1300,os.elf,x86_64,os.elf,1,1,1,3,3,3,3,3,3.0,,c0,,interrupts,any");
     assertThat(Ran.well("report", trace, "--by-task", "--edges", "--format", "csv").out().lines())
         .containsExactly(
-            "caller,callee,calls,total,core,task,taskName,interrupt", "main,a,1,3,c0,0,task 0,");
+            "caller,callee,image,program,callerImage,callerProgram,images,calls,total,core,task,taskName,interrupt",
+            "main,a,os.elf,os.elf,,,1,1,3,c0,0,task 0,");
     assertThat(Ran.well("report", trace, "--by-task").out())
         .contains(
             "# core c0, task 0\n", "# core c0, task blocks+0x40\n", "# core c0, interrupts\n");

@@ -57,6 +57,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.openqa.selenium.By;
 import org.openqa.selenium.Keys;
 import org.openqa.selenium.WebElement;
 
@@ -475,6 +476,56 @@ class PagesTest {
     browser.until("back at the anomalies", () -> !browser.text(".card").isEmpty());
     assertThat(browser.text(".groups")).contains(first.path("kind").asText());
     browser.assertClean("anomalies");
+  }
+
+  /** The program zoo runs on several ISAs here. */
+  @ParameterizedTest
+  @EnumSource
+  void aFunctionOfSeveralImagesIsOneRowUntilTheyArePutApart(Source shown) throws Exception {
+    turnTo(shown);
+    browser.go("/?page=functions&search=%5Ew200_001%24");
+    JsonNode function = JSON.createObjectNode();
+    for (JsonNode row : JSON.readTree(said("report", "--format", "json")).path("functions")) {
+      function = row.path("name").asText().equals("w200_001") ? row : function;
+    }
+    int images = function.path("images").asInt();
+    assertThat(images).isGreaterThan(1);
+    browser.until("the row is there", () -> browser.rows("Functions", 9).size() == 1);
+    List<String> row = browser.rows("Functions", 11).getFirst();
+    assertThat(row.get(1)).isEqualTo(grouped(function.path("calls")));
+    assertThat(row)
+        .contains(function.path("isas").asText() + " ISAs", "zoo, " + images + " images");
+    browser.screenshot("functions-grouped");
+    browser.element("table[aria-label=Functions] tbody tr:not(.space)").click();
+    browser.until("its callers", () -> !browser.rows("Caller", 1).isEmpty());
+    assertThat(browser.rows("Caller", 1)).as("one for all images").doesNotHaveDuplicates();
+    choose("of each image");
+    browser.until("a row of each", () -> browser.rows("Functions", 9).size() == images);
+    assertThat(browser.rows("Functions", 11).stream().flatMap(List::stream))
+        .contains("x86_64", "riscv64");
+    assertThat(browser.address()).contains("rows=by-image");
+    browser.screenshot("functions-by-image");
+    browser.go("/?page=anomalies");
+    browser.until("groups", () -> !browser.text(".card").isEmpty());
+    assertThat(browser.number("return document.querySelectorAll('.card').length"))
+        .isEqualTo(JSON.readTree(said("anomalies", "--format", "json")).size());
+    browser.screenshot("anomalies-grouped");
+    choose("of each image");
+    int apart = JSON.readTree(said("anomalies", "--by-image", "--format", "json")).size();
+    browser.until(
+        "a card of each",
+        () -> browser.number("return document.querySelectorAll('.card').length") == apart);
+    browser.assertClean("functions and anomalies of images");
+  }
+
+  private void choose(String option) {
+    for (WebElement one : browser.element(".bar").findElements(By.tagName("option"))) {
+      if (one.getText().equals(option)) {
+        one.click();
+        return;
+      }
+    }
+    throw new AssertionError("no option " + option);
   }
 
   @ParameterizedTest

@@ -113,6 +113,35 @@ public record ImageInfo(
     return isOwn(pc) ? pc : pc & OtherImages.ADDRESS;
   }
 
+  /**
+   * The program of which the function at an address is known by its name alone: in other images of
+   * the program, too, that name is this function. Empty where no symbol names it, or where several
+   * functions of its image have that name.
+   */
+  public String programOf(long pc) {
+    ImageInfo of = of(pc);
+    return of.symbols.isUnique(in(pc)) ? of.program() : "";
+  }
+
+  /**
+   * The program that this is an image of: its file name up to the name of its ISA. {@code
+   * zoo-arm-mcount.elf} of arm and {@code zoo-s390x-fentry.elf} of s390x are images of {@code zoo}.
+   * A file whose name does not have its ISA as a word is named by all of it.
+   */
+  public String program() {
+    for (int at = name.indexOf(isa); at >= 0 && !isa.isEmpty(); at = name.indexOf(isa, at + 1)) {
+      int end = at + isa.length();
+      if (at > 1 && isBreak(at - 1) && (end == name.length() || isBreak(end))) {
+        return name.substring(0, at - 1);
+      }
+    }
+    return name;
+  }
+
+  private boolean isBreak(int at) {
+    return "-_.".indexOf(name.charAt(at)) >= 0;
+  }
+
   /** Whether a core maps it beside its own. */
   public boolean isOther() {
     return others.has(id);

@@ -7,6 +7,7 @@ import dev.retstack.graph.check.AnomalyLog;
 import dev.retstack.graph.check.AnomalyMessage;
 import dev.retstack.graph.check.Severity;
 import dev.retstack.graph.input.CoreKey;
+import dev.retstack.graph.input.Grouping;
 import dev.retstack.graph.limits.Saturating;
 import dev.retstack.graph.symbol.FunctionNames;
 import java.util.ArrayList;
@@ -20,16 +21,20 @@ import java.util.Set;
 
 /**
  * How many anomalies there were of one kind, function and place; the counts of all sums of a kind
- * add up to its stat.
+ * add up to its stat. In a group of a program, function and place are known by their names: the
+ * offsets differ from image to image.
  *
  * @param sample the first of them that was kept
  * @param sampled false where the sample is none of them: its message says why none is shown
- * @param place symbol+offset that tells it apart in its function; empty = none
+ * @param function concerned: symbol+offset, or its name where several places are summed up here;
+ *     empty = none
+ * @param place what tells it apart in its function, as function; empty = none
  * @param count frames, calls or records concerned, of all of them
  * @param times how many anomalies
  * @param kept how many of them have a row with time and stack
  * @param last time of the last; that of the first is the sample's
  * @param cores on which they were found
+ * @param images of these cores
  * @param tasks in which they were found
  * @param groups of function and place that are summed up here: more than 1 where they are not shown
  *     one by one; those beyond the limit of a core count as one
@@ -37,12 +42,14 @@ import java.util.Set;
 public record AnomalySum(
     AnomalyRow sample,
     boolean sampled,
+    String function,
     String place,
     long count,
     long times,
     long kept,
     long last,
     int cores,
+    int images,
     int tasks,
     int groups) {
   private static final Comparator<AnomalySum> GRAVEST_FIRST =
@@ -58,18 +65,20 @@ public record AnomalySum(
    * @param kind of this kind only; empty = of all
    * @param task of these tasks only
    * @param least what is less grave is summed up by its kind
-   * @param each whether each that was kept is shown by itself, those without a row in one line
-   * @param byTask whether groups are those of one task of one core
+   * @param rows what is shown by itself; of those that have no row, what is left is in one line
    */
-  public record Query(
-      String core, String kind, TaskChoice task, Severity least, boolean each, boolean byTask) {
-    /** Groups of all cores. */
-    public static final Query DEFAULT =
-        new Query("", "", TaskChoice.ALL, Severity.WARNING, false, false);
+  public record Query(String core, String kind, TaskChoice task, Severity least, Grouping rows) {
+    /** Those of programs. */
+    public static final Query DEFAULT = of(Grouping.GROUPS);
 
-    /** Each task of each core by itself. */
-    public static final Query BY_TASK =
-        new Query("", "", TaskChoice.ALL, Severity.WARNING, false, true);
+    /** Of all cores, kinds and tasks. */
+    public static Query of(Grouping rows) {
+      return new Query("", "", TaskChoice.ALL, Severity.WARNING, rows);
+    }
+
+    private boolean each() {
+      return rows == Grouping.EACH;
+    }
   }
 
   public AnomalyKind kind() {
@@ -120,7 +129,7 @@ public record AnomalySum(
             List.of(),
             AnomalyMessage.CUT);
     List<AnomalySum> all = new ArrayList<>();
-    all.add(new AnomalySum(row, false, "", 1, 1, 0, 0, 0, 0, 1));
+    all.add(new AnomalySum(row, false, "", "", 1, 1, 0, 0, 0, 0, 0, 1));
     all.addAll(found);
     return List.copyOf(all);
   }
@@ -138,12 +147,15 @@ public record AnomalySum(
     private static final class Sum {
       private AnomalyRow sample;
       private boolean sampled;
-      private String place;
+      private FunctionNames names;
+      private AnomalyLog.Where where;
+      private boolean folded;
       private long count;
       private long times;
       private long kept;
       private long last;
       private final Set<CoreKey> cores = new HashSet<>();
+      private final Set<String> images = new HashSet<>();
       private final Set<List<Object>> tasks = new HashSet<>();
       private final Set<List<Object>> places = new HashSet<>();
 
@@ -151,14 +163,22 @@ public record AnomalySum(
         return new AnomalySum(
             sample,
             sampled,
-            place,
+            name(where.selfPc()),
+            name(where.place()),
             count,
             times,
             kept,
             last,
             cores.size(),
+            images.size(),
             tasks.size(),
             places.size());
+      }
+
+      private String name(long pc) {
+        return folded || pc == 0
+            ? ""
+            : places.size() == 1 ? names.symbolPlusOffset(pc) : names.name(pc);
       }
     }
 
@@ -208,7 +228,9 @@ public record AnomalySum(
         sum.sample =
             own ? AnomalyRow.of(core, rows.getFirst()) : unkept(core, group, folded, times);
         sum.sampled = own;
-        sum.place = folded ? "" : place(core, where);
+        sum.names = core.image().names();
+        sum.where = where;
+        sum.folded = folded;
       }
       long count = group.count();
       for (int i = 0; shown && i < rows.size(); i++) {
@@ -219,6 +241,7 @@ public record AnomalySum(
       sum.kept += shown ? 0 : rows.size();
       sum.last = Math.max(sum.last, group.last());
       sum.cores.add(core.key());
+      sum.images.add(core.image().id());
       sum.tasks.add(List.of(core.key(), where.task(), where.instance()));
       sum.places.add(List.of(core.image().id(), where.selfPc(), where.place(), where.isOthers()));
     }
@@ -228,28 +251,28 @@ public record AnomalySum(
         return List.of(where.kind());
       }
       List<Object> key =
-          new ArrayList<>(
-              List.of(
-                  where.kind(),
-                  core.key().session(),
-                  core.image().id(),
-                  where.selfPc(),
-                  where.place(),
-                  where.isOthers()));
-      if (query.byTask() || query.each()) {
+          new ArrayList<>(List.of(where.kind(), core.key().session(), where.isOthers()));
+      key.addAll(function(core, where.selfPc()));
+      key.addAll(function(core, where.place()));
+      if (query.rows() == Grouping.BY_TASK || query.each()) {
         key.addAll(List.of(core.key(), where.task(), where.instance()));
       }
       return key;
     }
 
+    /** What tells a function apart: its name in a program, or else its place in an image. */
+    private List<Object> function(CoreGraph core, long pc) {
+      String program = pc == 0 ? core.image().program() : core.image().programOf(pc);
+      return query.rows() == Grouping.GROUPS && !program.isEmpty()
+          ? List.of(program, pc == 0 ? "" : core.image().names().name(pc))
+          : List.of(core.image().id(), pc);
+    }
+
     private static AnomalySum single(CoreGraph core, Anomaly row) {
       AnomalyRow shown = AnomalyRow.of(core, row);
       String place = row.place() == 0 ? "" : core.image().names().symbolPlusOffset(row.place());
-      return new AnomalySum(shown, true, place, row.count(), 1, 1, row.time(), 1, 1, 1);
-    }
-
-    private static String place(CoreGraph core, AnomalyLog.Where where) {
-      return where.place() == 0 ? "" : core.image().names().symbolPlusOffset(where.place());
+      return new AnomalySum(
+          shown, true, shown.function(), place, row.count(), 1, 1, row.time(), 1, 1, 1, 1);
     }
 
     /** Stands for anomalies of which no row is shown. */

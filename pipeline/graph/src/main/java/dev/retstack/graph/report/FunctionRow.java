@@ -1,11 +1,16 @@
 package dev.retstack.graph.report;
 
+import dev.retstack.graph.input.Grouping;
 import dev.retstack.graph.limits.Saturating;
 import dev.retstack.graph.symbol.SourceLine;
+import java.util.Collection;
+import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * Totals of one function over the cores of a report, or of one of its sessions. Durations are in
- * the report's unit.
+ * the report's unit. The row of a group is that of a function in several images of a program; what
+ * these have not in common is empty, or 0.
  *
  * @param session whose calls these are, where a report has several; empty where it has one, or adds
  *     them up
@@ -14,6 +19,9 @@ import dev.retstack.graph.symbol.SourceLine;
  * @param selfPc address by which its records know it
  * @param image file name of the image
  * @param imageId build-id of the image
+ * @param program in which the name is this function alone; empty where there is none
+ * @param images that it was called in
+ * @param isas of these images
  * @param source where it begins in its source
  * @param calls entries seen
  * @param finished calls whose duration is known; min, max and avg are over these
@@ -33,6 +41,9 @@ public record FunctionRow(
     String image,
     String imageId,
     String isa,
+    String program,
+    int images,
+    int isas,
     SourceLine source,
     long calls,
     long finished,
@@ -42,6 +53,40 @@ public record FunctionRow(
     long min,
     long max,
     long wall) {
+
+  /** Rows that have an image of their own, each function of a program as one. */
+  public static Stream<FunctionRow> grouped(Collection<FunctionRow> rows) {
+    return Grouping.join(rows, FunctionRow::key, FunctionRow::joined);
+  }
+
+  private Object key() {
+    return program.isEmpty() ? List.of(session, imageId, selfPc) : List.of(session, program, name);
+  }
+
+  private static FunctionRow joined(List<FunctionRow> group) {
+    FunctionRow sum = group.stream().reduce(FunctionRow::plus).orElseThrow();
+    int images = Grouping.distinct(group, FunctionRow::imageId);
+    return new FunctionRow(
+        sum.session,
+        sum.name,
+        images == 1 ? sum.address : 0,
+        Grouping.common(group, FunctionRow::selfPc, 0L),
+        images == 1 ? sum.image : "",
+        images == 1 ? sum.imageId : "",
+        Grouping.common(group, FunctionRow::isa, ""),
+        sum.program,
+        images,
+        Grouping.distinct(group, FunctionRow::isa),
+        Grouping.common(group, FunctionRow::source, SourceLine.NONE),
+        sum.calls,
+        sum.finished,
+        sum.total,
+        sum.sum,
+        sum.self,
+        sum.min,
+        sum.max,
+        sum.wall);
+  }
 
   /** What two rows of one function add up to. */
   public FunctionRow plus(FunctionRow other) {
@@ -53,6 +98,9 @@ public record FunctionRow(
         image,
         imageId,
         isa,
+        program,
+        images,
+        isas,
         source,
         Saturating.sum(calls, other.calls),
         Saturating.sum(finished, other.finished),

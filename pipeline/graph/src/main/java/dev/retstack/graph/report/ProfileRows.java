@@ -18,9 +18,10 @@ public final class ProfileRows {
           .thenComparing(FunctionRow::name)
           .thenComparing(FunctionRow::imageId)
           .thenComparing(FunctionRow::selfPc, Long::compareUnsigned)
-          .thenComparing(FunctionRow::session);
+          .thenComparing(FunctionRow::session)
+          .thenComparing(FunctionRow::program);
 
-  private static final Comparator<EdgeRow> EDGE_ORDER =
+  static final Comparator<EdgeRow> EDGE_ORDER =
       Comparator.comparingLong(EdgeRow::total)
           .reversed()
           .thenComparing(EdgeRow::caller)
@@ -29,7 +30,9 @@ public final class ProfileRows {
           .thenComparing(EdgeRow::callerPc, Long::compareUnsigned)
           .thenComparing(EdgeRow::calleePc, Long::compareUnsigned)
           .thenComparing(EdgeRow::callerImageId)
-          .thenComparing(EdgeRow::session);
+          .thenComparing(EdgeRow::session)
+          .thenComparing(EdgeRow::program)
+          .thenComparing(EdgeRow::callerProgram);
 
   private record Function(String session, String imageId, long selfPc) {}
 
@@ -80,6 +83,9 @@ public final class ProfileRows {
               of.name(),
               of.id(),
               of.isa(),
+              image.programOf(pc),
+              1,
+              1,
               image.names().source(pc),
               t.calls(i),
               t.finished(i),
@@ -112,7 +118,12 @@ public final class ProfileRows {
               of.name(),
               of.id(),
               of.isa(),
+              image.of(caller).name(),
               from.imageId,
+              image.programOf(callee),
+              image.programOf(caller),
+              1,
+              1,
               t.calls(i),
               t.finished(i),
               t.total(i),

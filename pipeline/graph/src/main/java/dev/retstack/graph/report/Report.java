@@ -2,6 +2,7 @@ package dev.retstack.graph.report;
 
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.input.ClockUnit;
+import dev.retstack.graph.input.Grouping;
 import dev.retstack.graph.input.SessionNames;
 import dev.retstack.graph.totals.TimeRules;
 import java.util.List;
@@ -48,6 +49,26 @@ public record Report(
   /** Whether rows are those of one session of several. */
   public boolean isBySession() {
     return functions.stream().anyMatch(row -> !row.session().isEmpty());
+  }
+
+  /** The same; functions and edges of all tasks together are of programs if they are asked for. */
+  public Report by(Grouping grouping) {
+    return grouping != Grouping.GROUPS
+        ? this
+        : new Report(
+            unit,
+            records,
+            lost,
+            untraced,
+            resultHash,
+            FunctionRow.grouped(functions).sorted(ProfileRows.FUNCTION_ORDER).toList(),
+            EdgeRow.grouped(edges).sorted(ProfileRows.EDGE_ORDER).toList(),
+            stats,
+            cores,
+            systemCalls,
+            rules,
+            choice,
+            byTask);
   }
 
   /** Whether it is of a trace that was cut off. */

@@ -7,9 +7,12 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * Names of the code ranges of one image, looked up by address. Addresses are unsigned 64-bit
@@ -40,6 +43,9 @@ public final class SymbolTable implements FunctionNames {
   private final int[] fileOf;
 
   private final int[] lines;
+
+  /** Names that several symbols have; null until it was asked for. */
+  private Set<String> shared;
 
   /** A named code range: first byte, and bytes or 0 where unknown. */
   public record Symbol(String name, long address, long size, SourceLine source) {
@@ -155,6 +161,25 @@ public final class SymbolTable implements FunctionNames {
   @Override
   public boolean covers(long pc) {
     return find(pc) >= 0;
+  }
+
+  /** Whether a symbol covers {@code pc}, and no other one has its name. */
+  public boolean isUnique(long pc) {
+    int i = find(pc);
+    return i >= 0 && !shared().contains(names[i]);
+  }
+
+  private Set<String> shared() {
+    Set<String> known = shared;
+    if (known == null) {
+      Set<String> seen = new HashSet<>();
+      known =
+          Arrays.stream(names)
+              .filter(name -> !seen.add(name))
+              .collect(Collectors.toUnmodifiableSet());
+      shared = known; // whichever thread comes first: they are equal
+    }
+    return known;
   }
 
   private int find(long pc) {

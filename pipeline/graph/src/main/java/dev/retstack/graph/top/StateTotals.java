@@ -118,6 +118,7 @@ public final class StateTotals {
     Fields.writeText(out, of.image().id());
     Fields.writeText(out, of.image().name());
     Fields.writeText(out, of.image().isa());
+    Fields.writeText(out, of.image().program());
     Fields.writeText(out, of.unit().name());
     CallTotals t = of.totals();
     out.writeInt(of.pcs().size());
@@ -126,6 +127,7 @@ public final class StateTotals {
       long pc = of.pcs().getLong(at);
       out.writeLong(of.own().in(pc));
       Fields.writeText(out, of.own().names().name(pc));
+      out.writeBoolean(!of.own().programOf(pc).isEmpty());
       Fields.writeVarint(out, pc - of.own().names().start(pc));
       Fields.writeVarint(out, t.calls(i));
       Fields.writeVarint(out, t.finished(i));

@@ -3,6 +3,7 @@ package dev.retstack.graph.top;
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.check.StatCounts;
 import dev.retstack.graph.input.ClockUnit;
+import dev.retstack.graph.input.Grouping;
 import dev.retstack.graph.limits.Saturating;
 import dev.retstack.graph.report.FunctionRow;
 import dev.retstack.graph.report.MixedUnitsException;
@@ -12,7 +13,6 @@ import dev.retstack.graph.symbol.SourceLine;
 import java.io.DataInput;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.EnumSet;
@@ -78,20 +78,26 @@ public final class TopBuilder {
     String imageId = Fields.readText(in);
     String image = Fields.readText(in);
     String isa = Fields.readText(in);
+    String program = Fields.readText(in);
     Map<FunctionKey, FunctionRow> rows =
         functions.computeIfAbsent(Fields.readEnum(in, ClockUnit.class), _ -> new HashMap<>());
     int count = Fields.readCount(in, MANY, "functions");
     for (int i = 0; i < count; i++) {
       long selfPc = in.readLong();
+      String name = Fields.readText(in);
+      boolean unique = in.readBoolean();
       FunctionRow row =
           new FunctionRow(
               "", // what goes on now is that of all sessions
-              Fields.readText(in),
+              name,
               selfPc - Fields.readVarint(in),
               selfPc,
               image,
               imageId,
               isa,
+              unique ? program : "",
+              1,
+              1,
               SourceLine.NONE, // a report tells it
               Fields.readVarint(in),
               Fields.readVarint(in),
@@ -109,17 +115,20 @@ public final class TopBuilder {
    * The first functions by this order, and the sums.
    *
    * @param unit cores and functions are those that count in it
+   * @param grouping whether functions are of programs or of images
    * @param most functions at most
    * @throws MixedUnitsException where no unit is given and there are several
    */
-  public Top build(Optional<ClockUnit> unit, TopSort sort, int most) {
+  public Top build(Optional<ClockUnit> unit, TopSort sort, Grouping grouping, int most) {
     ClockUnit of = unit.orElseGet(this::onlyUnit);
     List<CoreSum> sums =
         cores.stream().filter(core -> core.unit() == of).sorted(CORE_ORDER).toList();
-    Collection<FunctionRow> rows =
+    List<FunctionRow> called =
         functions.getOrDefault(of, Map.of()).values().stream()
             .filter(row -> row.calls() > 0) // as in a report
             .toList();
+    List<FunctionRow> rows =
+        grouping == Grouping.GROUPS ? FunctionRow.grouped(called).toList() : called;
     StatCounts counts = new StatCounts();
     counts.add(general);
     counts.add(stats.getOrDefault(of, new StatCounts()));

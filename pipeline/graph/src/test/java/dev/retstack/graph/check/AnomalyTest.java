@@ -15,6 +15,7 @@ import dev.retstack.graph.Stream;
 import dev.retstack.graph.input.ChunkMeta;
 import dev.retstack.graph.input.ClockUnit;
 import dev.retstack.graph.input.CoreEnd;
+import dev.retstack.graph.input.Grouping;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.AnomalySum;
 import dev.retstack.graph.report.Report;
@@ -462,10 +463,10 @@ class AnomalyTest {
   }
 
   private static final AnomalySum.Query EACH =
-      new AnomalySum.Query("", "", TaskChoice.ALL, Severity.WARNING, true, false);
+      new AnomalySum.Query("", "", TaskChoice.ALL, Severity.WARNING, Grouping.EACH);
 
   private static final AnomalySum.Query ERRORS =
-      new AnomalySum.Query("", "", TaskChoice.ALL, Severity.ERROR, false, false);
+      new AnomalySum.Query("", "", TaskChoice.ALL, Severity.ERROR, Grouping.GROUPS);
 
   private static long count(Stream s, AnomalyKind kind, AnomalySum.Query query) {
     return ReportBuilder.of(s.state()).anomalies(query).stream()

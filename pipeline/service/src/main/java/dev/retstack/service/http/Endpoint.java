@@ -11,6 +11,7 @@ import static dev.retstack.service.http.Parameter.DETAIL;
 import static dev.retstack.service.http.Parameter.FORMAT;
 import static dev.retstack.service.http.Parameter.FROM;
 import static dev.retstack.service.http.Parameter.FUNCTION;
+import static dev.retstack.service.http.Parameter.FUNCTIONS;
 import static dev.retstack.service.http.Parameter.IN;
 import static dev.retstack.service.http.Parameter.KIND;
 import static dev.retstack.service.http.Parameter.LAST;
@@ -49,6 +50,7 @@ public enum Endpoint {
       "{unit,records,lost,untraced,completeness,resultHash,functions,edges,stats,forgotten,partitions,parts}",
       FORMAT,
       UNIT,
+      FUNCTIONS,
       CORE,
       SESSION,
       SESSIONS_SUMMED,
@@ -63,6 +65,7 @@ public enum Endpoint {
       FORMAT,
       UNIT,
       SESSIONS_SUMMED,
+      FUNCTIONS,
       LIMIT,
       OFFSET),
   OPEN_CALLS(
@@ -227,6 +230,7 @@ public enum Endpoint {
       "{unit,records,lost,untraced,completeness,cores,byPartition,topCores,functionCount,self,functions,stats,partitions,parts}",
       FORMAT,
       UNIT,
+      FUNCTIONS,
       SORT,
       LIMIT),
   STATS(

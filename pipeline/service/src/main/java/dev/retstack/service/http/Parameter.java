@@ -1,5 +1,7 @@
 package dev.retstack.service.http;
 
+import dev.retstack.graph.input.Grouping;
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -58,14 +60,18 @@ public record Parameter(
   static final Parameter KIND = text("kind", "of this kind only, such as LOST");
   static final Parameter SEVERITY =
       oneOf("severity", "a less severe kind is one row (default: warning)", "warning", "error");
+  static final Parameter FUNCTIONS =
+      oneOf(
+          "rows",
+          "what a row is: a function of a program, or of each of its images (default: groups)",
+          Grouping.GROUPS.text(),
+          Grouping.BY_IMAGE.text());
   static final Parameter ROWS =
       oneOf(
           "rows",
-          "what a row is: a kind, function and place of all cores; the same of each task; or each"
-              + " anomaly that was kept, with its time and stack (default: groups)",
-          "groups",
-          "by-task",
-          "each");
+          "what a row is: a kind, function and place of a program, of each of its images, or of each"
+              + " task; or each anomaly that was kept, with its time and stack (default: groups)",
+          Arrays.stream(Grouping.values()).map(Grouping::text).toArray(String[]::new));
   static final Parameter AS =
       oneOf(
           "as",

@@ -2,6 +2,7 @@ package dev.retstack.service.query;
 
 import dev.retstack.graph.check.Severity;
 import dev.retstack.graph.input.ClockUnit;
+import dev.retstack.graph.input.Grouping;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.AnomalySum;
 import dev.retstack.graph.report.CallTree;
@@ -50,16 +51,23 @@ final class Answers {
 
   static Answer report(View view, Map<String, String> parameters) {
     return answer(
-        ReportView.ofJob(
-            view.report(unit(parameters), summed(parameters)), view.forgotten(), view.coverage()),
+        ReportView.ofJob(reported(view, parameters), view.forgotten(), view.coverage()),
         parameters);
+  }
+
+  private static Report reported(View view, Map<String, String> parameters) {
+    return view.report(unit(parameters), summed(parameters)).by(rows(parameters));
+  }
+
+  private static Grouping rows(Map<String, String> parameters) {
+    return Grouping.of(parameters.getOrDefault("rows", "groups"));
   }
 
   static Answer top(Job.Totals totals, Map<String, String> parameters) {
     int most = number(parameters, "limit", TOP_ROWS);
     TopSort sort =
         TopSort.valueOf(parameters.getOrDefault("sort", "calls").toUpperCase(Locale.ROOT));
-    Top top = totals.totals().build(unit(parameters), sort, most);
+    Top top = totals.totals().build(unit(parameters), sort, rows(parameters), most);
     return answer(TopView.of(top, totals.states(), most, totals.coverage()), parameters);
   }
 
@@ -130,7 +138,7 @@ final class Answers {
   }
 
   static Answer edges(View view, Map<String, String> parameters) {
-    Report report = view.report(unit(parameters), summed(parameters));
+    Report report = reported(view, parameters);
     Page<EdgeRow> page = Page.of(report.edges(), "edges", parameters);
     return answer(ReportView.edges(page.rows(), report, view.coverage()), page, parameters);
   }
@@ -165,8 +173,7 @@ final class Answers {
             task(parameters),
             Severity.valueOf(
                 parameters.getOrDefault("severity", "warning").toUpperCase(Locale.ROOT)),
-            parameters.getOrDefault("rows", "").equalsIgnoreCase("each"),
-            parameters.getOrDefault("rows", "").equalsIgnoreCase("by-task"));
+            rows(parameters));
     List<AnomalySum> found = view.anomalies(query);
     Page<AnomalySum> page = Page.of(found, "anomalies", parameters);
     return answer(AnomaliesView.of(page.rows()), page, parameters);

@@ -27,8 +27,11 @@ public final class AnomaliesView {
               new Table<AnomalyRow>()
                   .text("kind", AnomalyRow::kind)
                   .text("core", AnomalyRow::core)
-                  .text("task", row -> new Table.TaskId(row.task()))
-                  .text("function", AnomalyRow::function)
+                  .text("task", row -> new Table.TaskId(row.task())),
+              AnomalySum::sample)
+          .text("function", AnomalySum::function)
+          .and(
+              new Table<AnomalyRow>()
                   .text("expected", row -> new Hex(row.expected()))
                   .text("received", row -> new Hex(row.received()))
                   .number("time", AnomalyRow::time)
@@ -50,6 +53,7 @@ public final class AnomaliesView {
           .number("kept", AnomalySum::kept)
           .number("last", AnomalySum::last)
           .number("cores", AnomalySum::cores)
+          .number("images", AnomalySum::images)
           .number("tasks", AnomalySum::tasks)
           .number("groups", AnomalySum::groups);
 
@@ -90,11 +94,9 @@ public final class AnomaliesView {
                 row.kind(),
                 Count.of(sum.times(), "time"),
                 sum.count() == sum.times() ? "" : " (count %d)".formatted(sum.count()),
-                row.function().isEmpty()
-                    ? sum.groups() == 1 ? "" : " at %d places".formatted(sum.groups())
-                    : " in %s%s"
-                        .formatted(
-                            row.function(), sum.place().isEmpty() ? "" : " at " + sum.place()),
+                (sum.function().isEmpty() ? "" : " in " + sum.function())
+                    + (sum.place().isEmpty() ? "" : " at " + sum.place())
+                    + (sum.groups() == 1 ? "" : places(sum)),
                 row.message()));
   }
 
@@ -113,10 +115,11 @@ public final class AnomaliesView {
     out.line("  %s".formatted(row.message()));
     if (sum.times() > 1) {
       out.line(
-          "  %s (count %d) on %s in %s until time %d; %d kept with time and stack"
+          "  %s (count %d)%s on %s in %s until time %d; %d kept with time and stack"
               .formatted(
                   Count.of(sum.times(), "time"),
                   sum.count(),
+                  sum.groups() == 1 ? "" : places(sum),
                   Count.of(sum.cores(), "core"),
                   Count.of(sum.tasks(), "task"),
                   sum.last(),
@@ -135,6 +138,10 @@ public final class AnomaliesView {
     out.line("  likely: %s".formatted(row.kind().cause()));
     out.line("  to do: %s".formatted(row.kind().cure()));
     out.line("---[ end trace ]---");
+  }
+
+  private static String places(AnomalySum sum) {
+    return " at %d places of %s".formatted(sum.groups(), Count.of(sum.images(), "image"));
   }
 
   private static boolean isMismatch(AnomalyRow row) {

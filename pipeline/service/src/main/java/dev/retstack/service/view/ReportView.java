@@ -33,7 +33,9 @@ import java.util.function.Function;
  * records, lost, untraced, completeness, resultHash, functions, edges, stats}} and, where there are
  * any, {@code notCounted} (time that is in no total), {@code onlyTask}, {@code incomplete} (cores
  * that miss records or ran calls untraced), {@code byTask}, {@code systemCalls}, {@code tasks},
- * {@code interrupts}. The fields of a row are the columns here.
+ * {@code interrupts}. The fields of a row are the columns here. A row of a program ({@link
+ * dev.retstack.graph.input.Grouping}) has {@code address}, {@code image} and {@code isa} only where
+ * all its images have the same.
  */
 public final class ReportView {
   /** Losses shown as text; all of them are in the JSON. */
@@ -42,9 +44,12 @@ public final class ReportView {
   private static final Table<FunctionRow> COLUMNS =
       new Table<FunctionRow>()
           .text("name", FunctionRow::name)
-          .text("address", row -> new Hex(row.address()))
-          .text("image", FunctionRow::image)
-          .text("isa", FunctionRow::isa)
+          .text("address", row -> row.images() == 1 ? new Hex(row.address()) : null)
+          .text("image", row -> known(row.image()))
+          .text("isa", row -> known(row.isa()))
+          .text("program", row -> known(row.program()))
+          .number("images", FunctionRow::images)
+          .number("isas", FunctionRow::isas)
           .number("calls", FunctionRow::calls)
           .number("total", FunctionRow::total)
           .number("wall", FunctionRow::wall)
@@ -52,10 +57,12 @@ public final class ReportView {
           .number("min", FunctionRow::min)
           .number("max", FunctionRow::max)
           .number("avg", FunctionRow::avg)
-          .onlyTextNumber("shortAvg", row -> String.format(Locale.ROOT, "%.1f", row.avg()));
+          .onlyTextNumber("shortAvg", row -> String.format(Locale.ROOT, "%.1f", row.avg()))
+          .onlyText("ofIsa", row -> isa(row.isa(), row.isas()))
+          .onlyText("ofImage", row -> image(row.image(), row.program(), row.images()));
 
   private static final String[] TIMES = {
-    "SELF", "AVG=shortAvg", "MIN", "MAX", "FUNCTION=name", "ISA", "IMAGE"
+    "SELF", "AVG=shortAvg", "MIN", "MAX", "FUNCTION=name", "ISA=ofIsa", "IMAGE=ofImage"
   };
 
   public static final Table<FunctionRow> FUNCTIONS = COLUMNS.headed("CALLS", "TOTAL").headed(TIMES);
@@ -70,15 +77,20 @@ public final class ReportView {
       new Table<EdgeRow>()
           .text("caller", EdgeRow::caller)
           .text("callee", EdgeRow::callee)
+          .text("image", row -> known(row.image()))
+          .text("program", row -> known(row.program()))
+          .text("callerImage", row -> other(row.callerImage(), row.image()))
+          .text("callerProgram", row -> other(row.callerProgram(), row.program()))
+          .number("images", EdgeRow::images)
           .number("calls", EdgeRow::calls)
           .number("total", EdgeRow::total);
 
   private static final Table<EdgeRow> EDGES_AS_TEXT =
       EDGES
           .onlyTextNumber("self", EdgeRow::self)
-          .onlyText("isa", EdgeRow::isa)
-          .onlyText("image", EdgeRow::image)
-          .headed("CALLS", "TOTAL", "SELF", "CALLER", "CALLEE", "ISA", "IMAGE");
+          .onlyText("ofIsa", row -> isa(row.isa(), row.isas()))
+          .onlyText("ofImage", row -> image(row.image(), row.program(), row.images()))
+          .headed("CALLS", "TOTAL", "SELF", "CALLER", "CALLEE", "ISA=ofIsa", "IMAGE=ofImage");
 
   static final Table<StatRow> STATS =
       new Table<StatRow>()
@@ -232,6 +244,22 @@ public final class ReportView {
 
   private static boolean hasWall(Report report) {
     return report.functions().stream().anyMatch(row -> row.wall() != row.total());
+  }
+
+  private static String other(String text, String than) {
+    return text.equals(than) ? null : known(text);
+  }
+
+  private static String known(String text) {
+    return text.isEmpty() ? null : text;
+  }
+
+  private static String isa(String isa, int isas) {
+    return isa.isEmpty() ? Count.of(isas, "ISA") : isa;
+  }
+
+  private static String image(String image, String program, int images) {
+    return image.isEmpty() ? program + ", " + Count.of(images, "image") : image;
   }
 
   /**

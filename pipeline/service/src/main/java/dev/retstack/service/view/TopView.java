@@ -85,7 +85,7 @@ public final class TopView {
     return ReportView.FUNCTIONS
         .onlyTextNumber(
             "share", row -> "%.1f".formatted(top.self() == 0 ? 0 : 100.0 * row.self() / top.self()))
-        .headed("FUNCTION=name", "ISA", "CALLS", "TOTAL", "SELF", "SELF-%=share");
+        .headed("FUNCTION=name", "ISA=ofIsa", "CALLS", "TOTAL", "SELF", "SELF-%=share");
   }
 
   private static List<PartitionSum> byPartition(Top top) {

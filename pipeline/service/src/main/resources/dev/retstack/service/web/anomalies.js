@@ -16,7 +16,8 @@ function card(row, app) {
       button("Calls there", () => app.go({ ...at, page: "calls" })));
   }
   const facts = [["Times", number(row.times) + (row.count === row.times ? "" : " (count " + number(row.count) + ")")],
-    ["Cores", number(row.cores)]];
+    ["Cores", number(row.cores) + (row.images > 1 ? " of " + number(row.images) + " images" : "")],
+    ...(row.groups > 1 ? [["Places", number(row.groups)]] : [])];
   if (row.core) {
     facts.push(["First kept", h("span", {}, "core ", name(row.core, 60), row.taskName?.startsWith("task ") ? ", " : ", task ", name(row.taskName || row.task, 40), ", time " + number(row.time))]);
   }
@@ -39,7 +40,7 @@ export default {
     const options = Object.entries({ core: state.core, session: state.session, from: state.from, to: state.to })
       .filter(([, value]) => value !== undefined);
     return ["anomalies", ...options.flatMap(([key, value]) => ["--" + key, value]),
-      ...(state.severity ? ["--severity", state.severity] : []), ...(state.rows === "each" ? ["--each"] : [])];
+      ...(state.severity ? ["--severity", state.severity] : []), ...(state.rows && state.rows !== "groups" ? ["--" + state.rows] : [])];
   },
   async show(root, app, signal) {
     const question = app.window();
@@ -66,7 +67,7 @@ export default {
     };
     root.replaceChildren(about(app, "Anomalies",
       choice("Least severity", [["warning", "warning"], ["error", "error"]], severity ?? "warning", (value) => app.go({ severity: value })),
-      choice("Rows", [["groups", "groups"], ["by-task", "of each task"], ["each", "each kept one"]], rows ?? "groups", (value) => app.go({ rows: value })),
+      choice("Rows", [["", "groups"], ["by-image", "of each image"], ["by-task", "of each task"], ["each", "each kept one"]], rows ?? "", (value) => app.go({ rows: value })),
       field("Search kinds, functions, cores", app.state.search ?? "", fill), live), list);
     fill(app.state.search ?? "");
     if (app.about().kind !== "trace") {

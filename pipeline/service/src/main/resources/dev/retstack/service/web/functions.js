@@ -7,8 +7,15 @@ import { DataTable } from "./table.js";
 
 const CHOICES = 2000;
 
+/** Rows of images, not of programs. */
+const APART = "by-image";
+
 /** Characters of a file and line that are shown; the title has more. */
 const SOURCE = 400;
+
+/** Which ISA a row is of, and which image: of several there is only the program. */
+const isa = (row) => row.isa ?? number(row.isas) + " ISAs";
+const image = (row) => row.image ?? row.program + ", " + number(row.images) + " images";
 
 /** Columns of a report's functions; times are exact, in the unit of the cores. */
 export function reportColumns({ unit, functions }) {
@@ -23,8 +30,8 @@ export function reportColumns({ unit, functions }) {
     { key: "avg", head: "Average, " + word, num: true },
     { key: "min", head: "Least, " + word, num: true },
     { key: "max", head: "Most, " + word, num: true },
-    { key: "isa", head: "ISA" },
-    { key: "image", head: "Image", cell: (row) => name(row.image ?? "", 40) },
+    { key: "isa", head: "ISA", value: isa },
+    { key: "image", head: "Image", value: image, cell: (row) => name(image(row), 40) },
   ];
 }
 
@@ -111,10 +118,11 @@ export default {
   command(state) {
     const options = Object.entries({ core: state.core, session: state.session, from: state.from, to: state.to })
       .filter(([, value]) => value !== undefined);
-    return ["report", ...options.flatMap(([key, value]) => ["--" + key, value])];
+    return ["report", ...options.flatMap(([key, value]) => ["--" + key, value]), ...(state.rows === APART ? ["--" + APART] : [])];
   },
   async show(root, app, signal) {
-    const report = await ask("/report", { ...app.window(), unit: app.state.unit }, signal);
+    const apart = app.state.rows === APART;
+    const report = await ask("/report", { ...app.window(), unit: app.state.unit, rows: apart ? APART : undefined }, signal);
     const facts = h("div", { class: "facts" }, h("span", {}, h("b", {}, number(report.records)), " records"),
       h("span", {}, h("b", {}, number(report.lost)), " lost"),
       h("span", {}, h("b", {}, percent(report.completeness)), " complete"),
@@ -126,11 +134,14 @@ export default {
     const open = (row) => {
       side.hidden = false;
       const edges = report.edges ?? [];
+      const of = apart ? "image" : "program"; // a caller's is only there where it is another one
+      const called = edges.filter((edge) => edge.callee === row.name && edge.session === row.session && edge[of] === row[of]);
+      const calls = edges.filter((edge) => edge.caller === row.name && edge.session === row.session && (edge[apart ? "callerImage" : "callerProgram"] ?? edge[of]) === row[of]);
       opened.abort();
       opened = new AbortController();
       const took = h("div", {});
       side.replaceChildren(h("h2", {}, name(row.name, 200)),
-        h("dl", {}, ...[["Address", row.address], ["Image", name(row.image ?? "")], ...(row.session ? [["Session", name(row.session)]] : []), ["ISA", row.isa], ["Calls", number(row.calls)],
+        h("dl", {}, ...[...(row.address ? [["Address", row.address]] : []), ["Image", name(image(row))], ...(row.session ? [["Session", name(row.session)]] : []), ["ISA", isa(row)], ["Calls", number(row.calls)],
           ...(row.source ? [["Source", name(row.source, SOURCE)]] : []), ["Self", time(row.self, report.unit)], ["Total", time(row.total, report.unit)],
           ...(row.wall === row.total ? [] : [["Wall", time(row.wall, report.unit)]]), ["Average", time(row.avg, report.unit)]]
           .flatMap(([key, value]) => [h("dt", {}, key), h("dd", {}, value)])),
@@ -139,9 +150,9 @@ export default {
             side.hidden = true;
             table.element.focus();
           })),
-        h("h3", {}, "Durations"), took,
-        h("h3", {}, "Called by"), edgeTable("Caller", edges.filter((edge) => edge.callee === row.name && edge.session === row.session), "caller", app, report.unit),
-        h("h3", {}, "Calls"), edgeTable("Callee", edges.filter((edge) => edge.caller === row.name && edge.session === row.session), "callee", app, report.unit));
+        h("h3", {}, apart ? "Durations, in all images" : "Durations"), took,
+        h("h3", {}, "Called by"), edgeTable("Caller", called, "caller", app, report.unit),
+        h("h3", {}, "Calls"), edgeTable("Callee", calls, "callee", app, report.unit));
       durations(took, app, AbortSignal.any([signal, opened.signal]), row.name, row.session);
       app.keep({ open: row.name });
     };
@@ -162,7 +173,9 @@ export default {
     const body = report.functions.length === 0
       ? notice("No function was called in this time", "choose another time on the timeline, or all of it")
       : h("div", { class: "split" }, table.element, side);
-    root.replaceChildren(about(app, "Functions", field("Search functions", app.state.search ?? "", fill), count), facts, body);
+    root.replaceChildren(about(app, "Functions",
+      choice("Rows", [["", "functions"], [APART, "of each image"]], apart ? APART : "", (value) => app.go({ rows: value })),
+      field("Search functions", app.state.search ?? "", fill), count), facts, body);
     fill(app.state.search ?? "");
     const first = report.functions.find((row) => row.name === app.state.open);
     if (first) {

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.retstack.graph.check.Severity;
+import dev.retstack.graph.input.Grouping;
 import dev.retstack.graph.report.AnomalySum;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
@@ -45,7 +46,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Every renderer against a golden of one small core; the goldens lie in resources/golden. */
 class RendererTest {
   private static final AnomalySum.Query EACH =
-      new AnomalySum.Query("", "", TaskChoice.ALL, Severity.INFO, true, false);
+      new AnomalySum.Query("", "", TaskChoice.ALL, Severity.WARNING, Grouping.EACH);
 
   private interface Renderer {
     void render(GraphState state, Writer out) throws IOException;
@@ -162,10 +163,10 @@ class RendererTest {
             "core", "session", "task", "records", "lost", "untraced", "completeness", "losses");
     assertThat(keys(report.path("functions").path(0)))
         .containsExactly(
-            "name", "address", "image", "isa", "calls", "total", "wall", "self", "min", "max",
-            "avg");
+            "name", "address", "image", "isa", "program", "images", "isas", "calls", "total",
+            "wall", "self", "min", "max", "avg");
     assertThat(keys(report.path("edges").path(0)))
-        .containsExactly("caller", "callee", "calls", "total");
+        .containsExactly("caller", "callee", "image", "program", "images", "calls", "total");
     assertThat(keys(report.path("stats").path(0)))
         .containsExactly("name", "severity", "source", "count");
   }

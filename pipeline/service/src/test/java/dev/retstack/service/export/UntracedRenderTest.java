@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.retstack.graph.input.Grouping;
 import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.state.ForgottenSessions;
 import dev.retstack.graph.state.GraphState;
@@ -56,7 +57,7 @@ class UntracedRenderTest {
     StateTotals.of(state).writeTo(new DataOutputStream(bytes));
     return new TopBuilder()
         .read(new DataInputStream(new ByteArrayInputStream(bytes.toByteArray())), 0)
-        .build(Optional.empty(), TopSort.TOTAL, 10);
+        .build(Optional.empty(), TopSort.TOTAL, Grouping.GROUPS, 10);
   }
 
   @Test

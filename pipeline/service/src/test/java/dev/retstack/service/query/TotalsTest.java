@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.retstack.graph.input.ClockUnit;
+import dev.retstack.graph.input.Grouping;
 import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.report.FunctionRow;
 import dev.retstack.graph.report.Report;
@@ -75,8 +76,12 @@ class TotalsTest {
     }
     Report report = whole.summed(true).build();
     String of = "-Dretstack.seed=" + seed;
-    Top top = totals.build(Optional.empty(), TopSort.TOTAL, Integer.MAX_VALUE);
+    Top top = totals.build(Optional.empty(), TopSort.TOTAL, Grouping.BY_IMAGE, Integer.MAX_VALUE);
     assertThat(top.functions()).as(of).isEqualTo(report.functions());
+    Top grouped = totals.build(Optional.empty(), TopSort.TOTAL, Grouping.GROUPS, Integer.MAX_VALUE);
+    assertThat(grouped.functions()).as(of).isEqualTo(report.by(Grouping.GROUPS).functions());
+    assertThat(grouped.functionCount()).isEqualTo(grouped.functions().size());
+    assertThat(grouped.self()).as(of).isEqualTo(top.self());
     assertThat(top.stats()).as(of).isEqualTo(report.stats());
     assertThat(top.unit()).isEqualTo(report.unit());
     assertThat(top.records()).as(of).isEqualTo(report.records()).isPositive();
@@ -92,7 +97,7 @@ class TotalsTest {
         .containsExactlyInAnyOrderElementsOf(
             report.cores().stream().map(c -> c.core() + c.records() + c.end()).toList());
     for (TopSort sort : TopSort.values()) {
-      Top first = totals.build(Optional.of(ClockUnit.INSTRUCTIONS), sort, 3);
+      Top first = totals.build(Optional.of(ClockUnit.INSTRUCTIONS), sort, Grouping.BY_IMAGE, 3);
       assertThat(first.functions())
           .as(of + " " + sort)
           .isEqualTo(
@@ -110,7 +115,10 @@ class TotalsTest {
                   .toList());
       assertThat(first.functionCount()).isEqualTo(report.functions().size());
     }
-    assertThat(totals.build(Optional.of(ClockUnit.NANOSECONDS), TopSort.SELF, 9).functions())
+    assertThat(
+            totals
+                .build(Optional.of(ClockUnit.NANOSECONDS), TopSort.SELF, Grouping.GROUPS, 9)
+                .functions())
         .as("nothing counts in nanoseconds")
         .isEmpty();
   }
