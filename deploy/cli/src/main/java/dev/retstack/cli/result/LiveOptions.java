@@ -74,6 +74,11 @@ public final class LiveOptions {
       description = "The certificate's private key: a PEM file, PKCS #8 without a password.")
   private Path key;
 
+  /**
+   * Members that Kafka named: a verb that asks again asks Kafka only where none of them answers.
+   */
+  private List<URI> known = List.of();
+
   /** Reads an answer in JSON. */
   public static JsonNode read(String answer) throws IOException {
     return new ObjectMapper().readTree(answer);
@@ -125,14 +130,17 @@ public final class LiveOptions {
       throws InterruptedException {
     LiveClient.Reply reply;
     try {
-      Deque<URI> members = new ArrayDeque<>(members(kafka, terminal));
-      boolean given = http != null || tokenFile == null;
-      if (!given && !members.stream().allMatch(LiveAccess::keepsSecrets)) {
-        throw new IOException(
-            "the token would travel unencrypted to %s, which Kafka named: name an address with --http"
-                .formatted(members));
+      reply = replyOfKnown(resource, parameters).orElse(null);
+      if (reply == null) {
+        known = members(kafka, terminal);
+        boolean given = http != null || tokenFile == null;
+        if (!given && !known.stream().allMatch(LiveAccess::keepsSecrets)) {
+          throw new IOException(
+              "the token would travel unencrypted to %s, which Kafka named: name an address with --http"
+                  .formatted(known));
+        }
+        reply = ask(resource, parameters, new ArrayDeque<>(known));
       }
-      reply = ask(resource, parameters, members);
     } catch (LiveClient.RefusedException e) {
       throw CommandException.badInput(e.getMessage(), e);
     } catch (IOException e) {
@@ -145,6 +153,18 @@ public final class LiveOptions {
               .formatted(reply.missing()));
     }
     return reply;
+  }
+
+  private Optional<LiveClient.Reply> replyOfKnown(String resource, Map<String, String> parameters)
+      throws IOException, InterruptedException {
+    if (known.isEmpty()) {
+      return Optional.empty();
+    }
+    try {
+      return Optional.of(ask(resource, parameters, new ArrayDeque<>(known)));
+    } catch (LiveClient.UnreachableException e) {
+      return Optional.empty(); // there may be others by now
+    }
   }
 
   /**

@@ -2,13 +2,15 @@ package dev.retstack.cli.top;
 
 import dev.retstack.graph.check.Count;
 import dev.retstack.service.table.Document;
+import dev.retstack.service.table.Format;
 import dev.retstack.service.table.Table;
 import dev.retstack.service.table.Units;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
@@ -19,11 +21,14 @@ import java.util.stream.Collectors;
  * 0 if that sample has all of them. Otherwise its rate is unknown, and 0 is shown.
  */
 final class TopRates {
+  /** Gaps and headings of the tables of members, cores and functions. */
+  private static final int HEADINGS = 6;
+
   private record CoreRow(TopSample.CoreOf core, double rate) {}
 
   private record FunctionRow(TopSample.FunctionOf function, double rate, double share) {}
 
-  private record NodeRow(String node, int partitions, double rate, long lag) {}
+  private record NodeRow(String node, int partitions, double rate, OptionalLong lag) {}
 
   private static final Table<TopSample.PartOf> MISSING =
       new Table<TopSample.PartOf>()
@@ -36,7 +41,8 @@ final class TopRates {
           .text("partitions", NodeRow::partitions)
           .text("recordsPerSecond", row -> shortened(row.rate()))
           .text("lag", NodeRow::lag)
-          .headed("NODE", "PARTITIONS", "RECORDS/S=recordsPerSecond", "LAG");
+          .onlyText("lagIfKnown", row -> row.lag().isPresent() ? row.lag() : "unknown")
+          .headed("NODE", "PARTITIONS", "RECORDS/S=recordsPerSecond", "LAG=lagIfKnown");
 
   private static final Table<CoreRow> CORES =
       new Table<CoreRow>()
@@ -57,13 +63,22 @@ final class TopRates {
   private static final Table<FunctionRow> FUNCTIONS =
       new Table<FunctionRow>()
           .text("name", row -> row.function().name())
-          .text("isa", row -> row.function().isa())
+          .text("isa", row -> row.function().isa().isEmpty() ? null : row.function().isa())
+          .text("isas", row -> row.function().isas())
+          .text("images", row -> row.function().images())
           .text(
               "calls",
               row -> new Table.Shown(row.function().calls(), si((double) row.function().calls())))
           .text("callsPerSecond", row -> shortened(row.rate()))
           .text("selfPercent", row -> new Table.Shown(row.share(), Units.rounded(row.share(), 1)))
-          .headed("FUNCTION=name", "ISA", "CALLS/S=callsPerSecond", "CALLS", "SELF-%=selfPercent");
+          .onlyText("ofIsa", TopRates::isa)
+          .headed(
+              "FUNCTION=name",
+              "ISA=ofIsa",
+              "IMAGES",
+              "CALLS/S=callsPerSecond",
+              "CALLS",
+              "SELF-%=selfPercent");
 
   private static final Table<Map.Entry<String, Long>> STATS =
       new Table<Map.Entry<String, Long>>()
@@ -75,16 +90,15 @@ final class TopRates {
   private final List<CoreRow> cores;
   private final List<FunctionRow> functions;
   private final double rate;
-  private final long lag;
+  private final OptionalLong lag;
 
   /**
    * A view.
    *
-   * @param sort {@code calls}: functions that are called most now are shown; {@code self} or {@code
-   *     total}: those with most of that time so far
-   * @param rows most rows of cores and of functions
+   * @param sort {@code calls}: functions that are called most now come first; {@code self} or
+   *     {@code total}: those with most of that time so far
    */
-  TopRates(TopSample before, TopSample now, String sort, int rows) {
+  TopRates(TopSample before, TopSample now, String sort) {
     this.now = now;
     double seconds = Math.max(1e-3, (now.nanos() - before.nanos()) / 1e9);
     List<CoreRow> all = new ArrayList<>();
@@ -99,12 +113,19 @@ final class TopRates {
             });
     Map<Integer, Double> rates = rates(before, seconds);
     this.rate = rates.values().stream().mapToDouble(Double::doubleValue).sum();
-    this.lag = now.parts().stream().mapToLong(TopSample.PartOf::lag).sum();
+    this.lag = lag(now.parts());
     for (String node : now.nodes()) {
       nodes.add(row(node, rates));
     }
-    this.cores = first(all, CoreRow::rate, Comparator.comparing(row -> row.core().core()), rows);
-    this.functions = functions(before, seconds, sort, rows);
+    this.cores = first(all, CoreRow::rate, Comparator.comparing(row -> row.core().core()));
+    this.functions = functions(before, seconds, sort);
+  }
+
+  /** Of these partitions; empty where it is not known of one. */
+  private static OptionalLong lag(Collection<TopSample.PartOf> parts) {
+    return parts.stream().allMatch(part -> part.lag().isPresent())
+        ? OptionalLong.of(parts.stream().mapToLong(part -> part.lag().getAsLong()).sum())
+        : OptionalLong.empty();
   }
 
   /** Records per second of each partition. */
@@ -126,11 +147,10 @@ final class TopRates {
             .collect(Collectors.toMap(TopSample.PartOf::partition, part -> part));
     double sum =
         own.keySet().stream().mapToDouble(partition -> rates.getOrDefault(partition, 0.0)).sum();
-    return new NodeRow(
-        node, own.size(), sum, own.values().stream().mapToLong(TopSample.PartOf::lag).sum());
+    return new NodeRow(node, own.size(), sum, lag(own.values()));
   }
 
-  private List<FunctionRow> functions(TopSample before, double seconds, String sort, int rows) {
+  private List<FunctionRow> functions(TopSample before, double seconds, String sort) {
     long time = now.sums().self();
     List<FunctionRow> all = new ArrayList<>();
     now.functions()
@@ -154,23 +174,52 @@ final class TopRates {
           case "self" -> row -> row.function().self();
           default -> FunctionRow::rate;
         };
-    return first(all, most, quiet, rows);
+    return first(all, most, quiet);
   }
 
-  private static <T> List<T> first(
-      List<T> all, ToDoubleFunction<T> most, Comparator<T> then, int rows) {
+  private static <T> List<T> first(List<T> all, ToDoubleFunction<T> most, Comparator<T> then) {
     return all.stream()
         .sorted(Comparator.comparingDouble(most).reversed().thenComparing(then))
-        .limit(rows)
         .toList();
+  }
+
+  private static <T> List<T> first(List<T> rows, int most) {
+    return rows.subList(0, Math.min(rows.size(), Math.max(1, most)));
   }
 
   private List<TopSample.PartOf> missing() {
     return now.parts().stream().filter(part -> !part.missing().isEmpty()).toList();
   }
 
-  /** What is shown: an object for programs, tables for people. */
-  Document document() {
+  /**
+   * As much of the text as a window has room for: first there are fewer members, then fewer cores
+   * and functions.
+   *
+   * @param most rows of cores and of functions
+   */
+  List<String> lines(int most, Screen.Size size) {
+    int room = Math.max(1, size.rows() - 1);
+    int shownNodes = Math.max(1, Math.min(nodes.size(), room / 4));
+    List<String> head = Screen.wrap(head(), size.columns());
+    int stats = now.stats().isEmpty() ? 0 : now.stats().size() + 2;
+    int others = head.size() + missing().size() + shownNodes + (shownNodes < nodes.size() ? 1 : 0);
+    int left = room - others - stats - HEADINGS;
+    int shownFunctions = Math.min(functions.size(), most);
+    int shownCores = Math.min(cores.size(), most);
+    shownFunctions = Math.min(shownFunctions, Math.max(left / 2, left - shownCores));
+    shownCores = Math.min(shownCores, left - shownFunctions);
+    Document document = new Document();
+    head.forEach(document::line);
+    tables(first(nodes, shownNodes), shownCores, shownFunctions, document);
+    return document.as(Format.TEXT).lines().toList();
+  }
+
+  /**
+   * What is shown: an object for programs, tables for people.
+   *
+   * @param most rows of cores and of functions
+   */
+  Document document(int most) {
     TopSample.Sums sums = now.sums();
     Document document =
         new Document()
@@ -183,39 +232,47 @@ final class TopRates {
             .field("recordsPerSecond", rate)
             .field("lost", sums.lost())
             .field("untraced", sums.untraced())
-            .field("lag", lag)
+            .field("lag", lag.isPresent() ? lag.getAsLong() : null) // not known
             .field("completeness", sums.completeness())
             .rows("nodes", NODES, nodes)
-            .rows("topCores", CORES, cores)
-            .rows("topFunctions", FUNCTIONS, functions)
+            .rows("topCores", CORES, first(cores, most))
+            .rows("topFunctions", FUNCTIONS, first(functions, most))
             .field("stats", now.stats())
-            .line(head());
+            .line(String.join(", ", head()));
+    tables(nodes, most, most, document);
+    return document;
+  }
+
+  private void tables(List<NodeRow> members, int coresMost, int functionsMost, Document document) {
     for (TopSample.PartOf part : missing()) {
       document.line("partition %d is missing: %s".formatted(part.partition(), part.missing()));
     }
-    return document
+    document.gap().text(NODES, members);
+    if (members.size() < nodes.size()) {
+      document.line("and %d more".formatted(nodes.size() - members.size()));
+    }
+    document
         .gap()
-        .text(NODES, nodes)
+        .text(CORES, first(cores, coresMost))
         .gap()
-        .text(CORES, cores)
-        .gap()
-        .text(FUNCTIONS, functions)
+        .text(FUNCTIONS, first(functions, functionsMost))
         .textIfAny(STATS, List.copyOf(now.stats().entrySet()));
   }
 
-  private String head() {
+  private List<String> head() {
     int all = now.parts().size();
-    return String.format(
-        Locale.ROOT,
-        "%s, %d of %s, %d of %s run, %s records/s, lag %s, %s",
+    return List.of(
         Count.of(now.nodes().size(), "node"),
-        all - missing().size(),
-        Count.of(all, "partition"),
-        now.sums().running(),
-        Count.of(now.sums().cores(), "core"),
-        si(rate),
-        Count.of(lag, "chunk"),
+        "%d of %s".formatted(all - missing().size(), Count.of(all, "partition")),
+        "%d of %s run".formatted(now.sums().running(), Count.of(now.sums().cores(), "core")),
+        si(rate) + " records/s",
+        "lag " + (lag.isPresent() ? Count.of(lag.getAsLong(), "chunk") : "unknown"),
         Units.complete(now.sums().lost(), now.sums().untraced(), now.sums().completeness()));
+  }
+
+  private static String isa(FunctionRow row) {
+    TopSample.FunctionOf function = row.function();
+    return function.isa().isEmpty() ? Count.of(function.isas(), "ISA") : function.isa();
   }
 
   private static Table.Shown shortened(double number) {

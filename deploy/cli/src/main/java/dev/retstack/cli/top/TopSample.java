@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.TreeMap;
 
 /**
@@ -23,8 +24,13 @@ record TopSample(
     Map<String, FunctionOf> functions,
     Sums sums,
     Map<String, Long> stats) {
-  /** A partition; {@code missing} is empty where it was answered for. */
-  record PartOf(int partition, String node, long lag, String missing) {}
+  /**
+   * A partition.
+   *
+   * @param lag chunks that are not counted yet; empty where Kafka, or the partition, did not answer
+   * @param missing why it is not in the answer; empty where it is
+   */
+  record PartOf(int partition, String node, OptionalLong lag, String missing) {}
 
   /** A core. */
   record CoreOf(
@@ -37,11 +43,19 @@ record TopSample(
       long untraced,
       String end) {}
 
-  /** A function. */
-  record FunctionOf(String name, String isa, long calls, long total, long self) {
+  /** A function of as many images and ISAs; {@code isa} is empty where these are several. */
+  record FunctionOf(
+      String name, String isa, int isas, int images, long calls, long total, long self) {
     /** The same function in two builds of an image. */
     private FunctionOf plus(FunctionOf other) {
-      return new FunctionOf(name, isa, calls + other.calls, total + other.total, self + other.self);
+      return new FunctionOf(
+          name,
+          isa,
+          isas,
+          images + other.images,
+          calls + other.calls,
+          total + other.total,
+          self + other.self);
     }
   }
 
@@ -87,8 +101,9 @@ record TopSample(
    *
    * @param parts of {@code /parts}
    * @param top of {@code /top}
+   * @param byImage whether its functions are of images, else of programs
    */
-  static TopSample of(long nanos, JsonNode parts, JsonNode top) {
+  static TopSample of(long nanos, JsonNode parts, JsonNode top, boolean byImage) {
     List<String> nodes = new ArrayList<>();
     parts.path("nodes").forEach(node -> nodes.add(node.path("node").asText()));
     List<PartOf> partRows = new ArrayList<>();
@@ -97,7 +112,7 @@ record TopSample(
           new PartOf(
               part.path("partition").asInt(),
               part.path("node").asText(),
-              part.path("lag").asLong(),
+              part.has("lag") ? OptionalLong.of(part.path("lag").asLong()) : OptionalLong.empty(),
               part.path("missing").asText()));
     }
     Map<Integer, Long> records = new TreeMap<>();
@@ -120,15 +135,18 @@ record TopSample(
     }
     Map<String, FunctionOf> functions = new TreeMap<>();
     for (JsonNode function : top.path("functions")) {
+      // a program's image and ISA are its own only as long as it has no other
+      String of =
+          function.has("program") && !byImage
+              ? function.path("program").asText()
+              : function.path("image").asText() + "\n" + function.path("address").asText();
       functions.merge(
-          function.path("image").asText()
-              + "\n"
-              + function.path("address").asText()
-              + "\n"
-              + function.path("name").asText(),
+          of + "\n" + function.path("name").asText(),
           new FunctionOf(
               function.path("name").asText(),
               function.path("isa").asText(),
+              function.path("isas").asInt(),
+              function.path("images").asInt(),
               function.path("calls").asLong(),
               function.path("total").asLong(),
               function.path("self").asLong()),

@@ -7,7 +7,9 @@ import dev.retstack.cli.command.Output;
 import dev.retstack.cli.command.Shutdown;
 import dev.retstack.cli.command.Verb;
 import dev.retstack.cli.kafka.KafkaOptions;
+import dev.retstack.cli.result.GroupOption;
 import dev.retstack.cli.result.LiveOptions;
+import dev.retstack.graph.input.Grouping;
 import dev.retstack.service.table.Format;
 import java.io.IOException;
 import java.time.Duration;
@@ -24,15 +26,16 @@ import picocli.CommandLine.Option;
     description = {
       "Show what a running pipeline does now.",
       "Shown are members, records per second, lag, the busiest cores, the most-called"
-          + " functions, losses and defects. On a terminal it repeats until Ctrl-C; elsewhere"
-          + " it prints once.",
+          + " functions, losses and defects. On a terminal it repeats until Ctrl-C, in as much room"
+          + " as its window has; elsewhere it prints once.",
       "Rates are those of the last interval; SELF-%% is of all time so far. Of more than"
           + " 1,000 cores or functions, only those are looked at that run, or that have most so"
           + " far."
     },
     footer = {"  retstack top --once --rows 5", "  retstack top --once --sort self"})
 public final class TopVerb extends Verb {
-  private static final String CLEAR = "\u001b[H\u001b[2J\u001b[3J";
+  /** In this time a window that was made larger or smaller is drawn anew. */
+  private static final Duration LOOK = Duration.ofSeconds(1);
 
   /** Rows that are asked for: the busiest now are found among those that have most in all. */
   private static final int ASKED = 1000;
@@ -51,7 +54,7 @@ public final class TopVerb extends Verb {
       names = "--rows",
       defaultValue = "10",
       paramLabel = "N",
-      description = "Number of cores and of functions shown (default: ${DEFAULT-VALUE}).")
+      description = "Number of cores and of functions shown at most (default: ${DEFAULT-VALUE}).")
   private int rows;
 
   @Option(
@@ -71,6 +74,7 @@ public final class TopVerb extends Verb {
               + " there are both.")
   private String unit;
 
+  @Mixin private GroupOption group;
   @Mixin private LiveOptions live;
   @Mixin private FormatOption format;
   @Mixin private KafkaOptions kafka;
@@ -89,17 +93,19 @@ public final class TopVerb extends Verb {
       throw usage("unknown --sort %s: use calls, self or total".formatted(sort));
     }
     boolean single = once || !terminal().interactive();
+    Duration rest = Duration.ofMillis((long) (interval * 1000));
     try (Shutdown shutdown = Shutdown.install()) {
       TopSample before = sample();
+      if (!single && format.format() == Format.TEXT) {
+        inWindow(before, rest, shutdown);
+        return ExitCode.OK;
+      }
       do {
-        if (shutdown.await(Duration.ofMillis((long) (interval * 1000)))) {
+        if (shutdown.await(rest)) {
           return ExitCode.OK;
         }
         TopSample now = sample();
-        if (!single && format.format() == Format.TEXT) {
-          terminal().rawOut().print(CLEAR);
-        }
-        Output.write(out(), format.format(), new TopRates(before, now, sort, rows).document());
+        Output.write(out(), format.format(), new TopRates(before, now, sort).document(rows));
         out().flush();
         before = now;
       } while (!single);
@@ -107,8 +113,33 @@ public final class TopVerb extends Verb {
     return ExitCode.OK;
   }
 
+  /** Shows it until the process is told to stop. */
+  private void inWindow(TopSample first, Duration rest, Shutdown shutdown)
+      throws IOException, InterruptedException {
+    Screen screen = new Screen(terminal());
+    TopSample before = first;
+    boolean stopped = shutdown.await(rest);
+    while (!stopped) {
+      TopSample now = sample();
+      TopRates rates = new TopRates(before, now, sort);
+      Screen.Size drawn = null;
+      long end = System.nanoTime() + rest.toNanos();
+      long left = rest.toNanos();
+      while (left > 0 && !stopped) {
+        Screen.Size size = screen.size();
+        if (!size.equals(drawn)) {
+          screen.draw(rates.lines(rows, size), size);
+          drawn = size;
+        }
+        stopped = shutdown.await(Duration.ofNanos(Math.min(left, LOOK.toNanos())));
+        left = end - System.nanoTime();
+      }
+      before = now;
+    }
+  }
+
   private TopSample sample() throws IOException, InterruptedException {
-    Map<String, String> which = new HashMap<>();
+    Map<String, String> which = new HashMap<>(group.parameters());
     which.put("sort", sort);
     which.put("limit", String.valueOf(Math.max(rows, ASKED)));
     if (unit != null) {
@@ -116,7 +147,7 @@ public final class TopVerb extends Verb {
     }
     JsonNode parts = ask("parts", Map.of());
     long nanos = System.nanoTime();
-    return TopSample.of(nanos, parts, ask("top", which));
+    return TopSample.of(nanos, parts, ask("top", which), group.rows() == Grouping.BY_IMAGE);
   }
 
   private JsonNode ask(String resource, Map<String, String> parameters)

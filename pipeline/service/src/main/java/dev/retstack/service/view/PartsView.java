@@ -40,12 +40,13 @@ public final class PartsView {
     Table<PartRow> parts =
         PartRow.PARTS
             .number("cores", part -> part.isMissing() ? null : cores(part, cores))
+            .onlyTextNumber("lagInWords", PartsView::lag)
             .onlyText("who", part -> part.isMissing() ? "? " + part.missing() : part.node())
             .headed(
                 "PARTITION",
                 "EPOCH",
                 "OFFSET=nextOffset",
-                "LAG",
+                "LAG=lagInWords",
                 "AGE-MS=ageMs",
                 "CORES",
                 "NODE=who");
@@ -58,6 +59,10 @@ public final class PartsView {
       }
     }
     return document;
+  }
+
+  private static Object lag(PartRow part) {
+    return part.isMissing() || part.lag().isPresent() ? part.lag() : "unknown";
   }
 
   private static long cores(PartRow part, List<CoreProgress> cores) {
