@@ -162,7 +162,8 @@ public final class FleetRun {
             done.await();
           }
         });
-    try (ProgressLine line = new ProgressLine(terminal)) {
+    try (ProgressLine line = new ProgressLine(terminal);
+        SilenceTeller _ = new SilenceTeller(sink, line::tell)) {
       try {
         return fleet.run(line);
       } catch (InterruptedException e) {

@@ -3,6 +3,7 @@ package dev.retstack.fleet.publish;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.Image;
 import java.io.IOException;
+import java.time.Duration;
 
 /**
  * Where images and chunks go. Safe for use by several threads; the chunks of one core come in
@@ -21,6 +22,16 @@ public interface ChunkSink extends AutoCloseable {
   /** How much cores had to wait for this sink so far. */
   default SinkWaits waits() {
     return SinkWaits.NONE;
+  }
+
+  /** For how long it has not answered, although something is on its way; zero where it does. */
+  default Duration silence() {
+    return Duration.ZERO;
+  }
+
+  /** Where it sends to, in words; empty where that is this process. */
+  default String address() {
+    return "";
   }
 
   /**

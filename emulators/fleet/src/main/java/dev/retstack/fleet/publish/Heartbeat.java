@@ -35,6 +35,7 @@ final class Heartbeat {
 
   private final Producer<byte[], byte[]> producer;
   private final String topic;
+  private final Silence silence;
   private final String fleet = name();
   private final Map<String, Fleet> sessions = new ConcurrentHashMap<>();
   private final AtomicBoolean onItsWay = new AtomicBoolean();
@@ -46,10 +47,12 @@ final class Heartbeat {
    * Of no session yet.
    *
    * @param topic the fleets topic
+   * @param silence hears of each answer
    */
-  Heartbeat(Producer<byte[], byte[]> producer, String topic) {
+  Heartbeat(Producer<byte[], byte[]> producer, String topic, Silence silence) {
     this.producer = producer;
     this.topic = topic;
+    this.silence = silence;
     this.thread = Thread.ofPlatform().daemon().name("retstack-heartbeat").unstarted(this::run);
   }
 
@@ -98,11 +101,13 @@ final class Heartbeat {
   }
 
   private boolean send(String session, byte[] value) {
+    silence.sent();
     try {
       var _ =
           producer.send(
               new ProducerRecord<>(topic, (session + "/" + fleet).getBytes(UTF_8), value),
               (_, failure) -> {
+                silence.answered();
                 onItsWay.set(false);
                 if (failure != null) {
                   warn(failure);
@@ -110,6 +115,7 @@ final class Heartbeat {
               });
       return true;
     } catch (KafkaException | IllegalStateException e) {
+      silence.answered();
       warn(e);
       return false;
     }

@@ -61,6 +61,8 @@ public final class KafkaChunkSink implements ChunkSink {
   private final Topics topics;
   private final Partition[] partitions;
   private final Room room;
+  private final String bootstrap;
+  private final Silence silence = new Silence();
   private final Heartbeat heartbeat;
 
   private static final Logger LOG = LoggerFactory.getLogger(KafkaChunkSink.class);
@@ -75,11 +77,16 @@ public final class KafkaChunkSink implements ChunkSink {
   }
 
   private KafkaChunkSink(
-      Producer<byte[], byte[]> producer, Topics topics, int partitionCount, Room room) {
+      Producer<byte[], byte[]> producer,
+      Topics topics,
+      int partitionCount,
+      Room room,
+      String bootstrap) {
     this.producer = producer;
     this.topics = topics;
     this.room = room;
-    this.heartbeat = new Heartbeat(producer, topics.fleets());
+    this.bootstrap = bootstrap;
+    this.heartbeat = new Heartbeat(producer, topics.fleets(), silence);
     this.partitions = new Partition[partitionCount];
     Arrays.setAll(partitions, _ -> new Partition());
   }
@@ -92,6 +99,7 @@ public final class KafkaChunkSink implements ChunkSink {
    * @throws IOException when there is no answer or no such topic
    */
   public static KafkaChunkSink open(Map<String, ?> settings, Topics topics) throws IOException {
+    String bootstrap = String.valueOf(settings.get(ProducerConfig.BOOTSTRAP_SERVERS_CONFIG));
     KafkaProducer<byte[], byte[]> producer;
     Room room;
     try {
@@ -103,15 +111,12 @@ public final class KafkaChunkSink implements ChunkSink {
     }
     try {
       int count = producer.partitionsFor(topics.events()).size();
-      return new KafkaChunkSink(producer, topics, count, room);
+      return new KafkaChunkSink(producer, topics, count, room, bootstrap);
     } catch (KafkaException e) {
       producer.close(Duration.ZERO);
       throw new IOException(
           "no topic %s at %s: %s; is the broker running, and were the topics created?"
-              .formatted(
-                  topics.events(),
-                  settings.get(ProducerConfig.BOOTSTRAP_SERVERS_CONFIG),
-                  rootCause(e)),
+              .formatted(topics.events(), bootstrap, rootCause(e)),
           e);
     }
   }
@@ -257,6 +262,12 @@ public final class KafkaChunkSink implements ChunkSink {
   private void handOver(ProducerRecord<byte[], byte[]> message, Consumer<Exception> answer)
       throws InterruptedException {
     long core = Thread.currentThread().threadId();
+    Consumer<Exception> heard =
+        error -> {
+          silence.answered();
+          answer.accept(error);
+        };
+    silence.sent();
     AtomicBoolean taken = new AtomicBoolean();
     OptionalLong waiting = OptionalLong.empty();
     try {
@@ -268,15 +279,16 @@ public final class KafkaChunkSink implements ChunkSink {
               if (error instanceof TimeoutException && Thread.currentThread().threadId() == core) {
                 taken.set(false);
               } else {
-                answer.accept(error);
+                heard.accept(error);
               }
             };
         try {
           var _ = producer.send(message, callback); // the callback hears all the future would
         } catch (InterruptException e) {
+          silence.answered();
           throw interrupted(e);
         } catch (KafkaException e) {
-          answer.accept(e);
+          heard.accept(e);
         }
         if (!taken.get() && waiting.isEmpty()) {
           waiting = OptionalLong.of(room.begin());
@@ -320,6 +332,16 @@ public final class KafkaChunkSink implements ChunkSink {
   @Override
   public SinkWaits waits() {
     return room.waits();
+  }
+
+  @Override
+  public Duration silence() {
+    return silence.length();
+  }
+
+  @Override
+  public String address() {
+    return bootstrap;
   }
 
   @Override
