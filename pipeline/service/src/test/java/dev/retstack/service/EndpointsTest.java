@@ -27,6 +27,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -201,6 +202,48 @@ class EndpointsTest {
     assertThat(ask.get("/timeline?width=4097").statusCode()).isEqualTo(400);
     assertThat(ask.get("/timeline?core=nobody").statusCode()).isEqualTo(404);
     assertThat(ask.get("/timeline?from=2&to=1").statusCode()).isEqualTo(400);
+  }
+
+  @Test
+  void aSearchFindsTheCallsOfTheTrees() throws Exception {
+    Map<String, List<Long>> enters = new TreeMap<>();
+    for (CallTree tree : ReportBuilder.of(replayed).trees()) {
+      if (tree.session().equals(session)) {
+        List<CallNode> all = new ArrayList<>(tree.roots());
+        for (int i = 0; i < all.size(); i++) {
+          all.addAll(all.get(i).children());
+        }
+        all.stream()
+            .filter(CallNode::isCall)
+            .forEach(
+                call ->
+                    enters
+                        .computeIfAbsent(call.function(), _ -> new ArrayList<>())
+                        .add(call.enter()));
+      }
+    }
+    assertThat(enters).isNotEmpty();
+    for (Map.Entry<String, List<Long>> one : enters.entrySet()) {
+      String of = "/hits?session=%s&match=%%5E%s%%24".formatted(session, one.getKey());
+      List<Long> expected = one.getValue().stream().sorted().toList();
+      JsonNode found = json(of);
+      assertThat(found.path("calls").asLong()).isEqualTo(expected.size());
+      assertThat(found.path("stretch").asLong()).isEqualTo(1);
+      assertThat(found.path("hits").valueStream().map(hit -> hit.path("enter").asLong()).toList())
+          .isSubsetOf(expected)
+          .isSorted();
+      JsonNode few = json(of + "&limit=3");
+      assertThat(few.path("hits").size()).isBetween(1, Math.max(3, replayed.cores().size()));
+      assertThat(few.path("hits").valueStream().mapToLong(hit -> hit.path("calls").asLong()).sum())
+          .isEqualTo(expected.size());
+      assertThat(few.path("hits").get(0).path("enter").asLong()).isEqualTo(expected.getFirst());
+      long middle = expected.get(expected.size() / 2);
+      assertThat(json(of + "&from=" + middle).path("calls").asLong())
+          .isEqualTo(expected.stream().filter(enter -> enter >= middle).count());
+    }
+    assertThat(json("/hits?match=NOSUCH(&session=" + session).path("calls").asLong()).isZero();
+    assertThat(json("/hits?session=" + session).path("calls").asLong())
+        .isEqualTo(enters.values().stream().mapToLong(List::size).sum());
   }
 
   /** Rows of an answer that has them column by column, as a client makes them. */

@@ -54,6 +54,7 @@ class OpenApiTest {
     samples.put("session", bench.fleet().getFirst().chunks().getFirst().getSession());
     samples.put("kind", "FRAME_POINTER_MISMATCH");
     samples.put("function", "main");
+    samples.put("match", "ma.n");
     samples.put("in", "0");
     samples.put("task", "0");
     samples.put("subject", bench.topics().anomalies() + "-value");

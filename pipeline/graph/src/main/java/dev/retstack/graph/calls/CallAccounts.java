@@ -8,6 +8,7 @@ import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.check.StatCounts;
 import dev.retstack.graph.input.CallerPcs;
 import dev.retstack.graph.losses.Loss;
+import dev.retstack.graph.pyramid.Line;
 import dev.retstack.graph.totals.CallDigest;
 import dev.retstack.graph.totals.CallProfile;
 import dev.retstack.graph.totals.OpenCounts;
@@ -182,9 +183,7 @@ class CallAccounts {
     }
     core.setDigest(
         CallDigest.add(core.digest(), f.selfPc(slot), enter, time, f.level(slot), ending.code()));
-    if (core.pyramid() != null) {
-      place(on, f.depth(slot), f.selfPc(slot), enter, time);
-    }
+    place(on, f.depth(slot), f.selfPc(slot), enter, time);
     GraphEvents events = core.events();
     if (events != null
         && ending.finished()
@@ -194,12 +193,20 @@ class CallAccounts {
     }
   }
 
-  /** Puts a call where its time is. */
+  /** Puts a call where its time is, if anyone wants to know that. */
   private void place(ShadowStack on, int depth, long selfPc, long enter, long exit) {
-    if (!on.isHidden()) {
-      TracedTask task = on.task();
+    if (on.isHidden()) {
+      return;
+    }
+    TracedTask task = on.task();
+    if (core.pyramid() != null) {
       core.pyramid().turnTo(task.id(), task.instance(), on.interrupts());
       core.pyramid().call(depth, selfPc, enter, exit);
+    }
+    GraphEvents events = core.events();
+    if (events != null && events.places(core, selfPc)) {
+      Line line = new Line(Line.Kind.CALLS, task.id(), task.instance(), on.interrupts(), depth);
+      events.placed(core, line, selfPc, enter, exit);
     }
   }
 
@@ -282,9 +289,7 @@ class CallAccounts {
       stats.add(Stat.FUNCTIONS_NOT_KEPT, 1);
     }
     countNotKept();
-    if (core.pyramid() != null) {
-      place(on, on.frames.topDepth() + 1, selfPc, time, time);
-    }
+    place(on, on.frames.topDepth() + 1, selfPc, time, time);
     other.function(row(on, parent), selfPc, fromPc, time);
   }
 

@@ -3,6 +3,7 @@ package dev.retstack.graph.calls;
 import dev.retstack.graph.check.Anomaly;
 import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.input.ImageInfo;
+import dev.retstack.graph.pyramid.Line;
 import dev.retstack.graph.pyramid.Pyramid;
 import dev.retstack.graph.tree.Ending;
 import dev.retstack.schema.record.TaskName;
@@ -28,6 +29,17 @@ public interface GraphEvents {
   default Pyramid pyramid(CoreGraph core) {
     return null;
   }
+
+  /**
+   * Whether {@link #placed} is to hear of calls of this function. A listener that says so has a
+   * threshold of 0, as calls below it are not told of one by one.
+   */
+  default boolean places(CoreGraph core, long selfPc) {
+    return false;
+  }
+
+  /** Where a call stood, however it ended; one without a known return has no length. */
+  default void placed(CoreGraph core, Line line, long selfPc, long enter, long exit) {}
 
   /** Smallest duration of which {@link #finished} wants to hear, in the core's unit. */
   long threshold();

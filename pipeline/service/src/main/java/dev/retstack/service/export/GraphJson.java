@@ -21,7 +21,8 @@ import java.util.List;
  * have no room for ({@code notKept}). Those of a trace that was cut off have {@code cut}. The exit
  * is null if the end of the call is unknown. {@code took} is there if the call took less time than
  * from enter to exit: its task was switched out. {@code arguments} and {@code returns}, if any, are
- * raw, in hex.
+ * raw, in hex; {@code shownArguments} and {@code shownReturns} are the same as text, in the format
+ * that was asked for.
  *
  * <p>A row that is not a call with a frame has a {@code kind}: FUNCTION (with {@code caller}),
  * SYSTEM_CALL, MARK (with {@code command} and {@code stack}), or LOSS (with the fields of {@code
@@ -102,8 +103,9 @@ public final class GraphJson {
       if (!call.isCall()) {
         other(call);
       }
-      values("arguments", call.recorded().arguments());
-      values("returns", call.recorded().results());
+      values(
+          "arguments", "shownArguments", call.recorded().arguments(), call.recorded().wordBytes());
+      values("returns", "shownReturns", call.recorded().results(), call.recorded().wordBytes());
       json.writeArrayFieldStart("children");
     }
 
@@ -125,13 +127,15 @@ public final class GraphJson {
       }
     }
 
-    private void values(String field, RecordedValues values) throws IOException {
+    private void values(String field, String shown, RecordedValues values, int wordBytes)
+        throws IOException {
       if (!values.isEmpty()) {
         json.writeArrayFieldStart(field);
         for (long value : values.values().toLongArray()) {
           json.writeString(Units.hex(value));
         }
         json.writeEndArray();
+        json.writeStringField(shown, ValueText.list(values, wordBytes));
       }
     }
 

@@ -17,8 +17,10 @@ import static dev.retstack.service.http.Parameter.KIND;
 import static dev.retstack.service.http.Parameter.LAST;
 import static dev.retstack.service.http.Parameter.LIMIT;
 import static dev.retstack.service.http.Parameter.LINES;
+import static dev.retstack.service.http.Parameter.MATCH;
 import static dev.retstack.service.http.Parameter.NODES;
 import static dev.retstack.service.http.Parameter.OFFSET;
+import static dev.retstack.service.http.Parameter.PLACES;
 import static dev.retstack.service.http.Parameter.ROWS;
 import static dev.retstack.service.http.Parameter.SESSION;
 import static dev.retstack.service.http.Parameter.SESSIONS_SUMMED;
@@ -157,6 +159,21 @@ public enum Endpoint {
       LINES,
       DETAIL,
       AS),
+  HITS(
+      "/hits",
+      "Where calls of the functions with such names begin, in all the time or in a part of it: how"
+          + " many there are, and the first of each stretch of time",
+      "{calls,functions,stretch,hits}",
+      FORMAT,
+      MATCH,
+      CORE,
+      SESSION,
+      FROM,
+      TO,
+      AT,
+      WINDOW,
+      PLACES,
+      AS),
   ANOMALIES(
       "/anomalies",
       "Defects and losses, with exact counts and a stack, most severe first; of a time, if"
@@ -179,7 +196,7 @@ public enum Endpoint {
   ABOUT(
       "/about",
       "What is asked here: a running job, or a recorded trace with its cores and how far it was read",
-      "{kind,name,phase,chunks,of,records,failure,cores,notices,control}"),
+      "{kind,name,phase,chunks,of,records,failure,readings,cores,notices,control}"),
   TRACE(
       "/trace",
       "The chunks of a time as a recorded trace, with their images: what every verb reads",

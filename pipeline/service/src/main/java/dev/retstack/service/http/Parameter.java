@@ -55,6 +55,17 @@ public record Parameter(
   static final Parameter TASK =
       text("task", "of this task only: its id, unsigned, in decimal or hex (0x...); or its name");
   static final Parameter FUNCTION = text("function", "calls of this function only");
+  static final Parameter MATCH =
+      text(
+          "match",
+          "functions whose name has this in it: a regular expression, or a plain text where it is"
+              + " none; case is ignored (default: all)");
+  static final Parameter PLACES =
+      number(
+          "limit",
+          "places at most, each with the calls it stands for (default: 16384)",
+          1,
+          1 << 16);
   static final Parameter IN =
       text("in", "what stands in this node of the stacks: the in of a row [left out]");
   static final Parameter KIND = text("kind", "of this kind only, such as LOST");

@@ -28,6 +28,7 @@ import dev.retstack.service.view.AnomaliesView;
 import dev.retstack.service.view.CoresView;
 import dev.retstack.service.view.DurationsView;
 import dev.retstack.service.view.HistoryView;
+import dev.retstack.service.view.HitsView;
 import dev.retstack.service.view.OpenCallsView;
 import dev.retstack.service.view.PartsView;
 import dev.retstack.service.view.ReportView;
@@ -259,6 +260,11 @@ final class Answers {
   static Answer timeline(Windows.Drawn drawn, Map<String, String> parameters) {
     Document shown = TimelineView.of(drawn.cores(), byColumns(parameters));
     return answer(CutOff.ahead(drawn.coverage().cut(), shown), parameters);
+  }
+
+  static Answer hits(Windows.Searched searched, Map<String, String> parameters) {
+    Document shown = HitsView.of(searched.found(), byColumns(parameters));
+    return answer(CutOff.ahead(searched.coverage().cut(), shown), parameters);
   }
 
   private static boolean byColumns(Map<String, String> parameters) {

@@ -2,6 +2,7 @@ package dev.retstack.service.query;
 
 import dev.retstack.service.http.HeapRoom;
 import dev.retstack.service.replay.TraceTimeline;
+import dev.retstack.service.search.HitsQuestion;
 import dev.retstack.service.table.Document;
 import dev.retstack.service.view.AboutView;
 import dev.retstack.service.window.WindowQuestion;
@@ -51,6 +52,11 @@ record JobSource(String name, Job job, Windows windows, boolean control) impleme
     return question.isAll()
         ? view(share).thenApply(view -> new Windows.Seen(view, new Windows.Cost(0, 0, 0, 0, 0)))
         : windows.stacks(question, share);
+  }
+
+  @Override
+  public CompletionStage<Windows.Searched> hits(HitsQuestion question, HeapRoom.Share share) {
+    return windows.hits(question, share);
   }
 
   @Override

@@ -2,6 +2,7 @@ package dev.retstack.service.query;
 
 import dev.retstack.service.http.HeapRoom;
 import dev.retstack.service.replay.TraceTimeline;
+import dev.retstack.service.search.HitsQuestion;
 import dev.retstack.service.table.Document;
 import dev.retstack.service.window.WindowQuestion;
 import java.util.concurrent.CompletionStage;
@@ -36,6 +37,9 @@ public interface QuerySource {
 
   /** A time of some cores, or all, whose calls add up by their stacks. */
   CompletionStage<Windows.Seen> stacks(WindowQuestion question, HeapRoom.Share share);
+
+  /** Where calls of some functions are. */
+  CompletionStage<Windows.Searched> hits(HitsQuestion question, HeapRoom.Share share);
 
   /** A time of some cores as a recorded trace. */
   CompletionStage<Windows.Traced> trace(WindowQuestion question, HeapRoom.Share share);

@@ -13,6 +13,9 @@ import dev.retstack.service.http.Page;
 import dev.retstack.service.http.QueryGate;
 import dev.retstack.service.http.Refusals;
 import dev.retstack.service.replay.TraceTimeline;
+import dev.retstack.service.search.CallSearch;
+import dev.retstack.service.search.HitsQuestion;
+import dev.retstack.service.search.NameMatch;
 import dev.retstack.service.table.Format;
 import dev.retstack.service.view.Coverage;
 import dev.retstack.service.view.PartRow;
@@ -68,6 +71,7 @@ public final class Questions {
     put(routes, Endpoint.TRACE, _ -> trace());
     put(routes, Endpoint.TIMELINE, _ -> timeline());
     put(routes, Endpoint.STACKS, _ -> stacks());
+    put(routes, Endpoint.HITS, _ -> hits());
     put(routes, Endpoint.ABOUT, _ -> about());
     return routes;
   }
@@ -115,6 +119,29 @@ public final class Questions {
                                   text(format, Answers.timeline(drawn, parameters)),
                                   drawn.coverage(),
                                   drawn.cost())));
+        });
+  }
+
+  private Route hits() {
+    return parameterMap(
+        parameters -> {
+          Endpoint.HITS.check(parameters);
+          Format format = Answers.format(parameters);
+          HitsQuestion question =
+              new HitsQuestion(
+                  WindowQuestion.of(parameters),
+                  new NameMatch(parameters.getOrDefault("match", "")),
+                  Answers.number(parameters, "limit", CallSearch.PLACES));
+          return gated(
+              share ->
+                  source
+                      .hits(question, share)
+                      .thenApply(
+                          searched ->
+                              covered(
+                                  text(format, Answers.hits(searched, parameters)),
+                                  searched.coverage(),
+                                  searched.cost())));
         });
   }
 

@@ -23,8 +23,12 @@ import dev.retstack.service.partition.ChunkApplier;
 import dev.retstack.service.partition.PartitionPlaces;
 import dev.retstack.service.replay.ChunkReplay;
 import dev.retstack.service.replay.InvalidTraceException;
+import dev.retstack.service.replay.PyramidPass;
+import dev.retstack.service.replay.TraceReplay;
 import dev.retstack.service.replay.TraceTimeline;
 import dev.retstack.service.replay.WindowChunks;
+import dev.retstack.service.search.CallSearch;
+import dev.retstack.service.search.HitsQuestion;
 import dev.retstack.service.view.Coverage;
 import dev.retstack.service.window.LogConsumers;
 import dev.retstack.service.window.LogReader;
@@ -157,6 +161,23 @@ public final class Windows implements AutoCloseable {
   /** The window as a trace, which begins with a keyframe and has the images that it needs. */
   CompletionStage<Traced> trace(WindowQuestion question, HeapRoom.Share share) {
     return read(question, true, _ -> question, share).thenApplyAsync(Windows::write);
+  }
+
+  /** What a search found. */
+  public record Searched(CallSearch.Found found, Coverage coverage, Cost cost) {}
+
+  /** Where calls of some functions are. */
+  CompletionStage<Searched> hits(HitsQuestion question, HeapRoom.Share share) {
+    return read(question.window(), true, _ -> question.window(), share)
+        .thenApplyAsync(read -> search(read, question));
+  }
+
+  private Searched search(Read read, HitsQuestion question) {
+    CallSearch search = question.search();
+    replay(read, PyramidPass.state(search).named(names), question.window().window(false))
+        .cores()
+        .forEach(PyramidPass::closeOpen);
+    return new Searched(search.found(), read.coverage(), read.cost());
   }
 
   /** What cores did in a window. */
@@ -475,22 +496,23 @@ public final class Windows implements AutoCloseable {
   private Seen see(Read read, WindowQuestion question, boolean counts, GraphLimits limits) {
     StateBudget budget = new StateBudget(job.room().most(), 0);
     GraphState state = new GraphState(limits, rules, budget).named(names).anywhere();
+    return new Seen(
+        new View(replay(read, state, question.window(counts)), read.coverage()), read.cost());
+  }
+
+  /** Takes what was read into a state. */
+  private GraphState replay(Read read, GraphState state, TraceReplay.Window window) {
     try {
       for (CoreWindow core : read.cores()) {
         ChunkReplay.read(
-            "topic " + topic,
-            core.chunks(),
-            read.images(),
-            core.lastTime(),
-            state,
-            question.window(counts));
+            "topic " + topic, core.chunks(), read.images(), core.lastTime(), state, window);
       }
+      return state;
     } catch (InvalidTraceException | BrokenCoreException e) {
       throw unusable(e);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-    return new Seen(new View(state, read.coverage()), read.cost());
   }
 
   private static Traced write(Read read) {

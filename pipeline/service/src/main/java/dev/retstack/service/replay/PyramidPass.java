@@ -59,7 +59,7 @@ public final class PyramidPass {
   public record Written(int cores, long records, long bytes) {}
 
   /** A state that hears of each call, and keeps none. */
-  static GraphState state(GraphEvents events) {
+  public static GraphState state(GraphEvents events) {
     GraphState state = new GraphState(GraphLimits.DEFAULT.withTreeCallsPerCore(0)).anywhere();
     state.events(events);
     return state;
@@ -157,7 +157,7 @@ public final class PyramidPass {
   }
 
   /** Calls that did not end in the trace end with it. */
-  static void closeOpen(CoreGraph core) {
+  public static void closeOpen(CoreGraph core) {
     if (core.progress().end() == CoreEnd.RUNNING) {
       core.closeAt(core.progress().time());
     }

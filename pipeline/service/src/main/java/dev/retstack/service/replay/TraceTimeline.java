@@ -276,14 +276,25 @@ public final class TraceTimeline implements Closeable {
     CoreKey key = new CoreKey(core.session(), core.core());
     TileReplay tiles = new TileReplay(key, lastTime(core), symbols, question);
     GraphState state = tiles.state();
+    long begun = rangesOf(core).getFirst().firstTime();
+    long from = Math.max(question.begin(), begun);
+    read(core, from, Math.max(from, question.end()), state, progress);
+    return tiles.answer();
+  }
+
+  /**
+   * Takes the chunks of a time of a core into a state that begins anywhere, and the chunk behind
+   * it, which tells what was lost at its end and which calls continue.
+   *
+   * @throws InvalidTraceException when entries do not fit together
+   */
+  public void read(
+      TraceIndex.Core core, long from, long to, GraphState state, TraceReplay.Progress progress)
+      throws IOException {
     ChunkApplier applier = new ChunkApplier(state);
     long chunks = 0;
     long records = 0;
     try {
-      long begun = rangesOf(core).getFirst().firstTime();
-      long from = Math.max(question.begin(), begun);
-      long to = Math.max(from, question.end());
-      // the chunk behind the window tells what was lost at its end, and which calls go on
       for (TraceIndex.Range at : trace.chunksAround(core.session(), core.core(), from, to)) {
         Chunk chunk = trace.chunk(at);
         TraceReplay.takeImage(trace, state, chunk, file);
@@ -295,7 +306,6 @@ public final class TraceTimeline implements Closeable {
       throw new InvalidTraceException(
           "%s: %s; give a window without it".formatted(file, e.getMessage()), e);
     }
-    return tiles.answer();
   }
 
   @Override

@@ -17,13 +17,19 @@ public final class AboutView {
           .number("from", TracedCore::first)
           .number("to", TracedCore::last);
 
+  private static final Table<Reading> READINGS =
+      new Table<Reading>()
+          .text("phase", Reading::phase)
+          .number("chunks", Reading::chunks)
+          .number("of", Reading::of);
+
   private AboutView() {}
 
   /**
    * How far a trace was read.
    *
    * @param phase what is done with it now: {@code pyramid}, {@code report}, {@code ready} or {@code
-   *     failed}
+   *     failed}; or which question it is read for: {@code stacks}, {@code search}
    * @param chunks read in this phase
    * @param of all its chunks
    * @param records read in this phase
@@ -45,24 +51,36 @@ public final class AboutView {
    * @param control whether it answers about commands
    */
   public static Document job(String group, boolean control) {
-    return about("job", group, new Reading("ready", 0, 0, 0, ""), List.of(), List.of())
+    return about("job", group, new Reading("ready", 0, 0, 0, ""), List.of(), List.of(), List.of())
         .field("control", control);
   }
 
   /**
    * A trace.
    *
+   * @param readings what is read for questions at the same time
    * @param cut whether it was cut off
    * @param notices sentences for the user
    */
   public static Document trace(
-      String file, Reading reading, List<TracedCore> cores, boolean cut, List<String> notices) {
-    Document about = about("trace", file, reading, cores, notices).field("control", false);
+      String file,
+      Reading reading,
+      List<Reading> readings,
+      List<TracedCore> cores,
+      boolean cut,
+      List<String> notices) {
+    Document about =
+        about("trace", file, reading, readings, cores, notices).field("control", false);
     return CutOff.ahead(cut, about);
   }
 
   private static Document about(
-      String kind, String name, Reading reading, List<TracedCore> cores, List<String> notices) {
+      String kind,
+      String name,
+      Reading reading,
+      List<Reading> readings,
+      List<TracedCore> cores,
+      List<String> notices) {
     return new Document()
         .field("kind", kind)
         .field("name", name)
@@ -71,6 +89,7 @@ public final class AboutView {
         .field("of", reading.of())
         .field("records", reading.records())
         .field("failure", reading.failure())
+        .rows("readings", READINGS, readings)
         .rows("cores", CORES, cores)
         .rows("notices", NOTICES, notices);
   }

@@ -25,6 +25,8 @@ import dev.retstack.service.replay.PyramidPass;
 import dev.retstack.service.replay.TraceCopy;
 import dev.retstack.service.replay.TraceReplay;
 import dev.retstack.service.replay.TraceTimeline;
+import dev.retstack.service.search.CallSearch;
+import dev.retstack.service.search.HitsQuestion;
 import dev.retstack.service.table.Document;
 import dev.retstack.service.table.Format;
 import dev.retstack.service.view.AboutView;
@@ -59,6 +61,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 /**
  * A recorded trace. Questions about a time are answered from its index and pyramid at once. What
@@ -95,7 +98,8 @@ public final class TraceSource implements QuerySource, Closeable {
   private final Precedence precedence = new Precedence();
   private final ReadWriteLock pyramids = new ReentrantReadWriteLock(); // which timeline it is
   private final long chunks;
-  private final StackReadings stacks;
+  private final Readings<WindowQuestion, GraphState> stacks;
+  private final Readings<HitsQuestion, CallSearch.Found> searches;
   private final Coverage coverage;
   private TraceTimeline timeline;
   private Path copy;
@@ -123,7 +127,8 @@ public final class TraceSource implements QuerySource, Closeable {
               timeline.lastTime(core)));
     }
     chunks = all;
-    stacks = new StackReadings(chunks, System::nanoTime);
+    stacks = new Readings<>("stacks", chunks, System::nanoTime);
+    searches = new Readings<>("search", chunks, System::nanoTime);
     notices.addAll(timeline.notices());
     reading = new AboutView.Reading("pyramid", 0, chunks, 0, "");
   }
@@ -257,7 +262,13 @@ public final class TraceSource implements QuerySource, Closeable {
   @Override
   public Document about() {
     synchronized (notices) {
-      return AboutView.trace(file.toString(), reading, cores, coverage.cut(), List.copyOf(notices));
+      return AboutView.trace(
+          file.toString(),
+          reading,
+          Stream.concat(searches.underWay(), stacks.underWay()).toList(),
+          cores,
+          coverage.cut(),
+          List.copyOf(notices));
     }
   }
 
@@ -309,10 +320,10 @@ public final class TraceSource implements QuerySource, Closeable {
     return awaited(whole, () -> reading);
   }
 
-  /** A state that is read; a refusal that says how far it is, where it takes longer. */
-  private static CompletableFuture<GraphState> awaited(
-      CompletableFuture<GraphState> state, Supplier<AboutView.Reading> reading) {
-    return state
+  /** What is read; a refusal that says how far it is, where it takes longer. */
+  private static <T> CompletableFuture<T> awaited(
+      CompletableFuture<T> answer, Supplier<AboutView.Reading> reading) {
+    return answer
         .copy()
         .orTimeout(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)
         .exceptionally(
@@ -354,9 +365,9 @@ public final class TraceSource implements QuerySource, Closeable {
     synchronized (pyramids) {
       meant = meant(question).size();
     }
-    StackReadings.Asked asked =
+    Readings<WindowQuestion, GraphState>.Asked asked =
         stacks.ask(question, progress -> checked(() -> readStacks(question, meant, progress)));
-    return awaited(asked.state(), asked::reading)
+    return awaited(asked.answer(), asked::reading)
         .thenApply(state -> new Windows.Seen(new View(state, coverage), cost(meant, 0, start)));
   }
 
@@ -369,6 +380,64 @@ public final class TraceSource implements QuerySource, Closeable {
             : TraceReplay.read(file, state, question.window(true), progress).state();
     read.settle();
     return read;
+  }
+
+  @Override
+  public CompletionStage<Windows.Searched> hits(HitsQuestion question, HeapRoom.Share share) {
+    final long start = System.nanoTime();
+    List<TraceIndex.Core> meant;
+    pyramids.readLock().lock();
+    try {
+      meant = meant(question.window());
+    } finally {
+      pyramids.readLock().unlock();
+    }
+    Readings<HitsQuestion, CallSearch.Found>.Asked asked =
+        searches.ask(question, progress -> checked(() -> search(question, meant, progress)));
+    return awaited(asked.answer(), asked::reading)
+        .thenApply(found -> new Windows.Searched(found, coverage, cost(meant.size(), 0, start)));
+  }
+
+  /** How far the cores before and this one were read together. */
+  private static final class Sum implements TraceReplay.Progress {
+    private final TraceReplay.Progress all;
+    private long[] before = {0, 0};
+    private long[] now = {0, 0};
+
+    Sum(TraceReplay.Progress all) {
+      this.all = all;
+    }
+
+    @Override
+    public void advanced(long chunks, long records) {
+      now = new long[] {before[0] + chunks, before[1] + records};
+      all.advanced(now[0], now[1]);
+    }
+
+    void next() {
+      before = now;
+    }
+  }
+
+  private CallSearch.Found search(
+      HitsQuestion question, List<TraceIndex.Core> cores, TraceReplay.Progress progress)
+      throws IOException {
+    CallSearch search = question.search();
+    Sum sum = new Sum(progress);
+    try (TraceTimeline read = TraceTimeline.open(file, symbols)) {
+      for (TraceIndex.Core core : cores) {
+        GraphState state = PyramidPass.state(search).named(symbols);
+        WindowQuestion window = question.window();
+        long begun = read.rangesOf(core).getFirst().firstTime();
+        long from = Math.max(window.first(), begun);
+        read.read(
+            core, from, Math.max(from, Math.min(window.last(), read.lastTime(core))), state, sum);
+        sum.next();
+        state.settle();
+        state.cores().forEach(PyramidPass::closeOpen);
+      }
+    }
+    return search.found();
   }
 
   @Override
@@ -520,6 +589,7 @@ public final class TraceSource implements QuerySource, Closeable {
     }
     drawers.close();
     stacks.close();
+    searches.close();
     threads.shutdown();
   }
 }

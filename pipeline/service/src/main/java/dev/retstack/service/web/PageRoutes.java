@@ -76,7 +76,9 @@ public final class PageRoutes {
           "fleet.js",
           "format.js",
           "functions.js",
+          "hits.js",
           "icon.svg",
+          "minimap.js",
           "table.js",
           "timeline.js");
 

@@ -15,6 +15,7 @@ public final class NastyRequests {
           "/anomalies/events",
           "/cores",
           "/timeline",
+          "/hits",
           "/about",
           "/parts",
           "/parts/own",
@@ -29,7 +30,7 @@ public final class NastyRequests {
   private static final List<String> PARAMETERS =
       List.of(
           "format", "core", "task", "limit", "offset", "unit", "kind", "depth", "what", "x", "from",
-          "to", "width", "session");
+          "to", "width", "session", "match");
 
   private static final List<String> BAD =
       List.of(

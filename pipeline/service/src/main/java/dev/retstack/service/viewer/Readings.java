@@ -1,9 +1,7 @@
 package dev.retstack.service.viewer;
 
-import dev.retstack.graph.state.GraphState;
 import dev.retstack.service.replay.TraceReplay;
 import dev.retstack.service.view.AboutView;
-import dev.retstack.service.window.WindowQuestion;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -12,40 +10,47 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
+import java.util.stream.Stream;
 
 /**
- * Times of a trace whose calls are added up by their stacks. Each is read once, in the background,
- * as long as somebody asks for it; the last ones are kept.
+ * Answers for which much of a trace is read. Each is read once, in the background, as long as
+ * somebody asks for it; the last ones are kept.
+ *
+ * @param <Q> what is asked, equal where the answer is the same
+ * @param <R> the answer
  */
-final class StackReadings {
+final class Readings<Q, R> {
   private static final int KEPT = 4;
 
   /** Who asks for it comes back within seconds. */
   private static final Duration ASKED = Duration.ofSeconds(30);
 
+  private final String phase;
   private final long chunks;
   private final LongSupplier nanoTime;
-  private final Map<WindowQuestion, Asked> readings = new LinkedHashMap<>(KEPT, 0.75f, true);
+  private final Map<Q, Asked> readings = new LinkedHashMap<>(KEPT, 0.75f, true);
 
   /**
    * Nothing was read.
    *
+   * @param phase what it is called where it is said how far it is
    * @param chunks of the trace
    * @param nanoTime the clock that tells how long nobody has asked
    */
-  StackReadings(long chunks, LongSupplier nanoTime) {
+  Readings(String phase, long chunks, LongSupplier nanoTime) {
+    this.phase = phase;
     this.chunks = chunks;
     this.nanoTime = nanoTime;
   }
 
   /** One that was asked for. */
   final class Asked {
-    private final CompletableFuture<GraphState> state = new CompletableFuture<>();
+    private final CompletableFuture<R> answer = new CompletableFuture<>();
     private volatile AboutView.Reading reading = now(0, 0);
     private volatile long last = nanoTime.getAsLong();
 
-    CompletableFuture<GraphState> state() {
-      return state;
+    CompletableFuture<R> answer() {
+      return answer;
     }
 
     AboutView.Reading reading() {
@@ -53,11 +58,11 @@ final class StackReadings {
     }
 
     private AboutView.Reading now(long done, long records) {
-      return new AboutView.Reading("stacks", done, chunks, records, "");
+      return new AboutView.Reading(phase, done, chunks, records, "");
     }
 
     private void advanced(long done, long records) {
-      if (state.isDone() || nanoTime.getAsLong() - last > ASKED.toNanos()) {
+      if (answer.isDone() || nanoTime.getAsLong() - last > ASKED.toNanos()) {
         throw new CancellationException();
       }
       reading = now(done, records);
@@ -65,8 +70,7 @@ final class StackReadings {
   }
 
   /** Reads it, if nobody asked for it lately. */
-  synchronized Asked ask(
-      WindowQuestion question, Function<TraceReplay.Progress, Callable<GraphState>> reader) {
+  synchronized Asked ask(Q question, Function<TraceReplay.Progress, Callable<R>> reader) {
     Asked asked = readings.get(question);
     if (asked != null) {
       asked.last = nanoTime.getAsLong();
@@ -75,33 +79,42 @@ final class StackReadings {
     Asked next = new Asked();
     readings.put(question, next);
     if (readings.size() > KEPT) {
-      Map.Entry<WindowQuestion, Asked> eldest = readings.entrySet().iterator().next();
+      Map.Entry<Q, Asked> eldest = readings.entrySet().iterator().next();
       readings.remove(eldest.getKey());
-      eldest.getValue().state.cancel(false);
+      eldest.getValue().answer.cancel(false);
     }
-    Callable<GraphState> read = reader.apply(next::advanced);
+    Callable<R> read = reader.apply(next::advanced);
     Thread.ofPlatform()
-        .name("retstack-stacks")
+        .name("retstack-" + phase)
         .daemon()
         .start(
             () -> {
               try {
-                next.state.complete(read.call());
+                next.answer.complete(read.call());
               } catch (Exception e) {
                 forget(question, next);
-                next.state.completeExceptionally(e);
+                next.answer.completeExceptionally(e);
               }
             });
     return next;
   }
 
-  private synchronized void forget(WindowQuestion question, Asked asked) {
+  /** How far those are that have not ended, the one that was asked for last at the end. */
+  synchronized Stream<AboutView.Reading> underWay() {
+    return readings.values().stream()
+        .filter(asked -> !asked.answer.isDone())
+        .map(Asked::reading)
+        .toList()
+        .stream();
+  }
+
+  private synchronized void forget(Q question, Asked asked) {
     readings.remove(question, asked);
   }
 
   /** Nothing is read any more. */
   synchronized void close() {
-    readings.values().forEach(asked -> asked.state.cancel(false));
+    readings.values().forEach(asked -> asked.answer.cancel(false));
     readings.clear();
   }
 }

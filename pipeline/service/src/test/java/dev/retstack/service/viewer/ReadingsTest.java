@@ -20,9 +20,10 @@ import org.junit.jupiter.api.Timeout;
 
 /** Readings in the background end when nobody wants them any more. */
 @Timeout(60)
-class StackReadingsTest {
+class ReadingsTest {
   private final AtomicLong now = new AtomicLong();
-  private final StackReadings readings = new StackReadings(100, now::get);
+  private final Readings<WindowQuestion, GraphState> readings =
+      new Readings<>("stacks", 100, now::get);
 
   private static WindowQuestion question(int from) {
     return WindowQuestion.of(Map.of("from", String.valueOf(from)));
@@ -60,8 +61,8 @@ class StackReadingsTest {
     }
   }
 
-  private static void assertGivenUp(StackReadings.Asked asked) {
-    assertThatThrownBy(() -> asked.state().join())
+  private static void assertGivenUp(Readings<WindowQuestion, GraphState>.Asked asked) {
+    assertThatThrownBy(() -> asked.answer().join())
         .satisfiesAnyOf(
             e -> assertThat(e).isInstanceOf(CancellationException.class),
             e ->
@@ -73,11 +74,12 @@ class StackReadingsTest {
   @Test
   void whoAsksAgainSeesHowFarItIs() throws Exception {
     Endless endless = new Endless();
-    StackReadings.Asked asked = readings.ask(question(1), endless);
+    Readings<WindowQuestion, GraphState>.Asked asked = readings.ask(question(1), endless);
     endless.chunk();
     endless.chunk();
     assertThat(asked.reading().chunks()).isEqualTo(2);
     assertThat(asked.reading().records()).isEqualTo(20);
+    assertThat(readings.underWay()).containsExactly(asked.reading());
     assertThat(readings.ask(question(1), endless)).isSameAs(asked);
     readings.close();
     endless.lastChunk();
@@ -87,7 +89,7 @@ class StackReadingsTest {
   @Test
   void oneThatNobodyAsksForStops() throws Exception {
     Endless endless = new Endless();
-    StackReadings.Asked asked = readings.ask(question(1), endless);
+    Readings<WindowQuestion, GraphState>.Asked asked = readings.ask(question(1), endless);
     now.addAndGet(Duration.ofSeconds(29).toNanos());
     endless.chunk();
     readings.ask(question(1), endless);
@@ -97,17 +99,18 @@ class StackReadingsTest {
     endless.lastChunk();
     assertGivenUp(asked);
     GraphState state = new GraphState();
-    StackReadings.Asked again = readings.ask(question(1), _ -> () -> state);
-    assertThat(again.state().join()).isSameAs(state);
+    Readings<WindowQuestion, GraphState>.Asked again = readings.ask(question(1), _ -> () -> state);
+    assertThat(again.answer().join()).isSameAs(state);
+    assertThat(readings.underWay()).isEmpty();
   }
 
   @Test
   void theFifthTakesThePlaceOfTheOneNotAskedForLongest() throws Exception {
     Endless endless = new Endless();
-    final StackReadings.Asked first = readings.ask(question(1), endless);
+    final Readings<WindowQuestion, GraphState>.Asked first = readings.ask(question(1), endless);
     GraphState state = new GraphState();
     for (int other = 2; other <= 5; other++) {
-      assertThat(readings.ask(question(other), _ -> () -> state).state().join()).isSameAs(state);
+      assertThat(readings.ask(question(other), _ -> () -> state).answer().join()).isSameAs(state);
     }
     endless.lastChunk();
     assertGivenUp(first);
@@ -115,15 +118,15 @@ class StackReadingsTest {
 
   @Test
   void afterAFailureItIsReadAgain() {
-    StackReadings.Asked failed =
+    Readings<WindowQuestion, GraphState>.Asked failed =
         readings.ask(
             question(1),
             _ ->
                 () -> {
                   throw new IllegalStateException("cut off");
                 });
-    assertThatThrownBy(() -> failed.state().join()).hasMessageContaining("cut off");
+    assertThatThrownBy(() -> failed.answer().join()).hasMessageContaining("cut off");
     GraphState state = new GraphState();
-    assertThat(readings.ask(question(1), _ -> () -> state).state().join()).isSameAs(state);
+    assertThat(readings.ask(question(1), _ -> () -> state).answer().join()).isSameAs(state);
   }
 }
