@@ -184,7 +184,7 @@ final class Browser implements AutoCloseable {
     new Actions(driver).sendKeys(keys).perform();
   }
 
-  void shift(Keys key) {
+  void shift(CharSequence key) {
     new Actions(driver).keyDown(Keys.SHIFT).sendKeys(key).keyUp(Keys.SHIFT).perform();
   }
 

@@ -120,7 +120,7 @@ class PagesTest {
     broker = EmbeddedBroker.start(dir.resolve("broker"), 0);
     List<Path> traces =
         List.of(
-            record(dir, "zoo", "--image", "zoo-x86_64-fentry", "--cores", "2"),
+            record(dir, "zoo", "--image", "zoo-x86_64-fentry", "--cores", "2", "-A", "fib@arg1/d"),
             record(dir, "long", "--image", "zoo-riscv64-mcount", "--", "w200", "2000"),
             record(
                 dir,
@@ -430,11 +430,10 @@ class PagesTest {
     }
     browser.press("/");
     browser.press("w200_00\\d$");
-    browser.until("calls are counted", () -> browser.text(".bar").contains("in sight"));
-    JsonNode report = report(LONG, sight()[0], sight()[1]);
+    browser.until("calls are counted", () -> browser.text(".bar").contains("calls of"));
     long calls = 0;
     long functions = 0;
-    for (JsonNode row : report.path("functions")) {
+    for (JsonNode row : report(LONG, 0, Long.MAX_VALUE).path("functions")) {
       boolean matches = row.path("name").asText().matches(".*w200_00\\d");
       calls += matches ? row.path("calls").asLong() : 0;
       functions += matches ? 1 : 0;
@@ -443,7 +442,165 @@ class PagesTest {
     assertThat(browser.text(".bar"))
         .contains("%,d calls of %,d function".formatted(calls, functions));
     assertThat(browser.address()).contains("search=w200_00");
+    if (shown == Source.TRACE) { // the trees of a job keep the first calls
+      enterGoesFromHitToHit(calls);
+    }
     browser.screenshot("timeline-search");
+  }
+
+  /** Over all of the trace, from what is in sight on: each is the call that its number says. */
+  private void enterGoesFromHitToHit(long calls) throws IOException {
+    List<Long> enters = new ArrayList<>();
+    for (JsonNode call : callsOf(LONG)) {
+      if (call.path("function").asText().matches(".*w200_00\\d")) {
+        enters.add(call.path("enter").asLong());
+      }
+    }
+    Collections.sort(enters);
+    assertThat(enters).hasSize(Math.toIntExact(calls));
+    long begin = sight()[0];
+    int first = (int) enters.stream().filter(enter -> enter < begin).count();
+    for (int i = 0; i < 3; i++) {
+      browser.press(Keys.ENTER);
+      theHitAtHandIs((first + i) % enters.size(), enters);
+    }
+    browser.shift(Keys.ENTER);
+    theHitAtHandIs((first + 1) % enters.size(), enters);
+    browser.script("document.querySelector('.stage canvas').focus()");
+    browser.press("n");
+    theHitAtHandIs((first + 2) % enters.size(), enters);
+    changes(() -> browser.press("0"));
+    browser.shift("n");
+    theHitAtHandIs((first + 1) % enters.size(), enters);
+  }
+
+  private void theHitAtHandIs(int at, List<Long> enters) {
+    String says = "%,d of %,d · at %,d".formatted(at + 1, enters.size(), enters.get(at));
+    browser.until(says, () -> browser.text(".bar").contains(says));
+    browser.until(
+        "it is in sight", () -> sight()[0] <= enters.get(at) && sight()[1] >= enters.get(at));
+  }
+
+  /** All calls of a core, of all its tasks. */
+  private List<JsonNode> callsOf(String core) throws IOException {
+    List<JsonNode> all = new ArrayList<>();
+    Deque<JsonNode> todo = new ArrayDeque<>();
+    for (JsonNode tree : JSON.readTree(said("graph", "--core", core, "--format", "json"))) {
+      tree.path("calls").forEach(todo::add);
+    }
+    while (!todo.isEmpty()) {
+      JsonNode call = todo.remove();
+      all.add(call);
+      call.path("children").forEach(todo::add);
+    }
+    return all;
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void thePagesOpenWhereTheFirstCallIs(Source shown) throws Exception {
+    turnTo(shown);
+    long first = Long.MAX_VALUE;
+    for (JsonNode call : callsOf(ZOO)) {
+      first = Math.min(first, call.path("enter").asLong());
+    }
+    openTimeline(ZOO);
+    assertThat(sight()[0]).as("to a stretch").isBetween(first - span() / 600, first);
+    browser.go("/?page=calls&core=" + ZOO);
+    String text =
+        String.valueOf(browser.script("return document.querySelector('pre').textContent"));
+    assertThat(text.lines().filter(line -> !line.startsWith("#")).findFirst().orElseThrow())
+        .contains(String.valueOf(first));
+  }
+
+  /** A deep recursion has its rows where it is, and none where it is not in sight. */
+  @Test
+  void rowsAreThoseInSightAndWhatIsFoldedStaysSo() {
+    openTimeline(ZOO);
+    long tall = tall();
+    assertThat(tall).as("its recursion can be read").isGreaterThan(64 * 18L / 2);
+    long end = sight()[1];
+    browser.go("/?page=timeline&core=%s&from=%d&to=%d".formatted(ZOO, end - end / 20, end));
+    browser.until("it is drawn", () -> drawn() > 0);
+    assertThat(tall()).as("it is not in sight").isBetween(40L, 64 * 18L / 2);
+
+    openTimeline(ZOO);
+    browser.shift("o");
+    browser.until("the core is folded", () -> tall() < 64);
+    assertThat(browser.address()).contains("fold=");
+    browser.go(browser.address());
+    browser.until("it is folded again", () -> tall() > 0 && tall() < 64);
+    WebElement canvas = browser.element(".stage canvas");
+    browser
+        .mouse()
+        .moveToElement(canvas, 20 - canvas.getSize().width / 2, 36 - canvas.getSize().height / 2)
+        .click()
+        .perform();
+    browser.until("it is unfolded", () -> tall() == tall);
+    assertThat(browser.address()).doesNotContain("fold=");
+
+    browser.go("/?page=timeline&core=rtos-arm-mcount-0");
+    browser.until("it is drawn", () -> drawn() > 0);
+    browser.script("document.querySelector('.stage canvas').focus()");
+    long tasks = tall();
+    browser.press(Keys.ARROW_RIGHT);
+    browser.press("o");
+    browser.until("a task is folded", () -> tall() < tasks);
+    assertThat(browser.address()).contains("fold=");
+    browser.assertClean("folded");
+  }
+
+  /** Pixels that the picture takes, in sight or not. */
+  private long tall() {
+    return browser.number(
+        "return Number(document.querySelector('.stage canvas')?.dataset.tall ?? 0)");
+  }
+
+  @Test
+  void theMapMovesWhatIsInSight() throws Exception {
+    openTimeline(LONG);
+    for (int i = 0; i < 4; i++) {
+      changes(() -> browser.press("w"));
+    }
+    browser.until("the map is there", () -> !mapped().equals("null"));
+    long span = span();
+    long begin = sight()[0];
+    WebElement map = browser.element(".map canvas");
+    int width = map.getSize().width;
+    String[] part = mapped().split(" ", -1);
+    int middle = (Integer.parseInt(part[0]) + Integer.parseInt(part[1])) / 2 - width / 2;
+    changes(
+        () ->
+            browser
+                .mouse()
+                .moveToElement(map, middle, 0)
+                .clickAndHold()
+                .moveByOffset(200, 0)
+                .release()
+                .perform());
+    assertThat(sight()[0]).isGreaterThan(begin + span / 2);
+    assertThat(span()).isBetween(span - 2, span + 2);
+    changes(() -> browser.mouse().moveToElement(map, 20 - width / 2, 0).click().perform());
+    assertThat(sight()[0]).isLessThan(begin);
+    browser.screenshot("timeline-map");
+    browser.assertAccessible("timeline with its map");
+  }
+
+  private String mapped() {
+    return String.valueOf(
+        browser.script("return document.querySelector('.map canvas')?.dataset.sight ?? null"));
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aCallTellsItsArguments(Source shown) {
+    turnTo(shown);
+    browser.go("/?page=timeline&search=%5Efib%24&core=" + ZOO);
+    browser.until("calls are counted", () -> browser.text(".bar").contains("calls of"));
+    browser.press("/");
+    browser.press(Keys.ENTER);
+    browser.until("its argument", () -> browser.text("#status").matches(".*fib\\(\\d+\\).*"));
+    browser.assertClean("arguments");
   }
 
   @ParameterizedTest
@@ -644,6 +801,7 @@ class PagesTest {
           .isLessThanOrEqualTo(390);
       browser.screenshot(page + "-390");
     }
+    aPhoneHasRoomForThePage();
     browser.size(1280, 800);
     browser.go("/?page=fleet");
     JsonNode cores = JSON.readTree(said("cores", "--format", "json")).path("cores");
@@ -669,6 +827,28 @@ class PagesTest {
     browser.press("?");
     browser.until("keys are named", () -> browser.text("dialog").contains("command for the same"));
     browser.press(Keys.ESCAPE);
+  }
+
+  /** The head is one line, what is in it is reached, and a table that is cut fades out there. */
+  private void aPhoneHasRoomForThePage() throws IOException {
+    browser.go("/?page=functions");
+    assertThat(browser.number("return document.getElementById('top').offsetHeight"))
+        .isLessThanOrEqualTo(48);
+    assertThat(browser.element("#command").isDisplayed()).isFalse();
+    browser.element("#more").click();
+    assertThat(browser.element("#command").isDisplayed()).isTrue();
+    browser.assertAccessible("tools on a phone");
+    browser.until(
+        "it says that it is cut",
+        () -> browser.number("return document.querySelectorAll('.table.cut-right').length") == 1);
+    browser.script("document.querySelector('.table').scrollLeft = 10000");
+    browser.until(
+        "it says where",
+        () ->
+            browser.number("return document.querySelectorAll('.table.cut-left').length") == 1
+                && browser.number("return document.querySelectorAll('.table.cut-right').length")
+                    == 0);
+    browser.screenshot("functions-390");
   }
 
   /**
@@ -749,6 +929,7 @@ class PagesTest {
     JsonNode report = JSON.readTree(said("report", "--format", "json"));
     browser.go("/?page=fleet");
     assertThat(browser.text("#about")).startsWith("Trace ");
+    assertThat(browser.text("#nav")).contains("Timeline", "Compare").doesNotContain("Fleet", "Con");
     List<List<String>> cores = browser.rows("Cores", 1);
     assertThat(cores).contains(List.of(LONG), List.of(ZOO));
     assertThat(browser.text(".facts"))
@@ -764,6 +945,8 @@ class PagesTest {
     whatIsLeftOutOpens();
     browser.go("/?page=compare&core=zoo-x86_64-fentry-0&core2=zoo-x86_64-fentry-1");
     assertThat(browser.text("#status")).startsWith("0 of ");
+    assertThat(browser.text(".facts")).contains("B − A: 0 % time, 0 % calls");
+    theDifferencesAreInPercentToo();
     theDifferencesAreThoseOfTheTrees();
     browser.go("/?page=control");
     assertThat(browser.rows("What cores trace", 1)).hasSameSizeAs(cores);
@@ -957,6 +1140,40 @@ class PagesTest {
     browser.until("the whole again", () -> !browser.address().contains("of="));
   }
 
+  private void theDifferencesAreInPercentToo() throws IOException {
+    browser.go("/?page=compare&core=" + ZOO + "&core2=" + LONG);
+    List<String> heads = heads("Differences");
+    JsonNode first = report(ZOO, 0, Long.MAX_VALUE);
+    long self = first.path("functions").valueStream().mapToLong(r -> r.path("self").asLong()).sum();
+    assertThat(self).isPositive();
+    assertThat(browser.text(".facts")).contains("A: ", "%,d calls".formatted(calls(first)), " %");
+    for (List<String> row : browser.rows("Differences", heads.size())) {
+      List<String> both = cells(row, heads, "Self A", "Self B", "B − A, %");
+      long a = Long.parseLong(both.get(0).replace(",", ""));
+      long b = Long.parseLong(both.get(1).replace(",", ""));
+      if (a == 0 || b == 0) {
+        assertThat(both.get(2)).isEqualTo(a == b ? "0 %" : a == 0 ? "only B" : "only A");
+      } else {
+        double share = Double.parseDouble(both.get(2).replaceAll("[+ %,]", "").replace('−', '-'));
+        double exact = 100.0 * (b - a) / a;
+        double spare = 0.011 + Math.abs(exact) / 999;
+        assertThat(share).isBetween(exact - spare, exact + spare);
+      }
+    }
+  }
+
+  @Test
+  void oneCoreIsComparedAfterAMerge(@TempDir Path dir) throws Exception {
+    Path one = record(dir, "one", "--image", "zoo-x86_64-fentry");
+    try (TraceServer server = TraceServer.start(one, LateSymbols.NONE, HttpSettings.LOCAL)) {
+      browser.turnTo(server.uri());
+      browser.open("/?page=compare");
+      browser.until(
+          "it says how", () -> browser.text("main").contains("retstack merge old.avro new.avro"));
+      browser.assertAccessible("nothing to compare");
+    }
+  }
+
   private void theDifferencesAreThoseOfTheTrees() throws IOException {
     browser.go("/?page=compare&as=icicle&core=" + ZOO + "&core2=" + LONG);
     browser.until("it is drawn", () -> boxes() > 100);
@@ -972,8 +1189,7 @@ class PagesTest {
           calls += call.path("function").asText().equals(said[0]) ? 1 : 0;
         }
       }
-      assertThat(said[first ? 1 : 2])
-          .startsWith("%s: %d calls total".formatted(first ? "A" : "B", calls));
+      assertThat(said[first ? 1 : 2]).startsWith("%s: %d call".formatted(first ? "A" : "B", calls));
     }
     browser.screenshot("trace-differences");
     browser.assertAccessible("differences");

@@ -2,6 +2,7 @@
 
 const KEY = "retstack-token";
 const TRIES = 3;
+const PROGRESS_MS = 1000; // a question that takes longer says how far it is
 
 /** A question that was refused: what is wrong, and what to do. */
 export class Refused extends Error {
@@ -42,8 +43,35 @@ async function answer(path, parameters, signal, more = {}) {
   throw refused;
 }
 
+/** Says how far a long reading of a trace is, for as long as a question about it waits. */
+function tellProgress() {
+  let timer;
+  const look = async () => {
+    const about = await answer("/about").then((one) => one.json()).catch(() => null);
+    const now = about?.readings?.at(-1) ?? (about?.kind === "trace" && about.phase !== "ready" ? about : null);
+    if (timer !== null && now) {
+      dispatchEvent(new CustomEvent("retstack-waits", { detail: now }));
+    }
+    timer = timer === null ? null : setTimeout(look, PROGRESS_MS);
+  };
+  timer = setTimeout(look, PROGRESS_MS);
+  return () => {
+    clearTimeout(timer);
+    timer = null;
+  };
+}
+
 /** Asks, and asks again where the server is busy; as long as it takes where it still reads its trace. */
 async function patient(path, parameters, signal) {
+  const told = tellProgress();
+  try {
+    return await repeated(path, parameters, signal);
+  } finally {
+    told();
+  }
+}
+
+async function repeated(path, parameters, signal) {
   for (let left = TRIES; ; left--) {
     try {
       return await answer(path, parameters, signal);
@@ -51,9 +79,6 @@ async function patient(path, parameters, signal) {
       const reads = refused.status === 503 && refused.message.startsWith("the trace is being read");
       if (!reads && (refused.status !== 429 || left <= 1)) {
         throw refused;
-      }
-      if (reads) {
-        dispatchEvent(new CustomEvent("retstack-waits", { detail: refused.message }));
       }
       await new Promise((go) => setTimeout(go, 1000 * Math.min(5, Math.max(1, refused.wait))));
       signal?.throwIfAborted();

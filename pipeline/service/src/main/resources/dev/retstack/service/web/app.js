@@ -2,7 +2,7 @@
 import { first } from "./about.js";
 import { Refused, ask, askCores, setToken } from "./api.js";
 import { button, dialog, h, name, notice } from "./dom.js";
-import { cut, shell } from "./format.js";
+import { cut, number, shell } from "./format.js";
 import anomalies from "./anomalies.js";
 import calls from "./calls.js";
 import compare from "./compare.js";
@@ -13,11 +13,12 @@ import functions from "./functions.js";
 import timeline from "./timeline.js";
 
 const PAGES = { timeline, functions, anomalies, calls, fleet, flame, compare, control };
+const OF_JOBS = ["fleet", "control"]; // a recorded trace has neither; their addresses stay
 const THEMES = { "": "Theme: system", light: "Theme: light", dark: "Theme: dark" };
 const KEYS = [["?", "this help"], ["1 to 8", "pages in their order"], ["c", "command for the same answer"], ["/", "search"],
   ["Tab", "next control"], ["↑ ↓ PgUp PgDn Home End", "rows of a table; Enter opens one"]];
 const AGAIN_MS = 2000;
-const COMMON = ["core", "session", "from", "to", "search"];
+const COMMON = ["core", "session", "from", "to", "search", "fold"];
 
 const main = document.getElementById("main");
 const nav = document.getElementById("nav");
@@ -104,9 +105,14 @@ function read() {
   }
 }
 
+/** The pages that are offered, in their order. */
+function offered() {
+  return Object.keys(PAGES).filter((page) => about.kind !== "trace" || !OF_JOBS.includes(page));
+}
+
 function links() {
   const common = Object.fromEntries(COMMON.map((key) => [key, app.state[key]]));
-  Object.keys(PAGES).forEach((page, i) => {
+  offered().forEach((page, i) => {
     const link = nav.children[i];
     link.href = address({ page, ...common });
     link.toggleAttribute("aria-current", page === app.state.page);
@@ -131,6 +137,10 @@ async function show() {
   const page = PAGES[app.state.page];
   document.title = page.title + " · retstack";
   links();
+  openTools(false);
+  if (matchMedia("(max-width: 700px)").matches) { // the pages do not fit
+    nav.scrollLeft = nav.querySelector("[aria-current]").offsetLeft - nav.offsetLeft - 60;
+  }
   const root = h("div", { class: "fill" }, h("div", { class: "notice loading" }, "Loading " + page.title.toLowerCase() + " …"));
   main.replaceChildren(root);
   const signal = shown.signal;
@@ -140,6 +150,18 @@ async function show() {
     if (!signal.aborted) {
       app.failed(root, failure);
     }
+  }
+}
+
+/** How far the trace was read for the question that the page waits for. */
+function progress({ phase, chunks, of }) {
+  const share = of > 0 ? Math.floor((100 * chunks) / of) : 0;
+  app.status("the trace is being read (" + phase + "): " + number(chunks) + " of " + number(of) + " chunks, " + share + " %");
+  const waiting = main.querySelector(".loading");
+  if (waiting) {
+    const bar = waiting.querySelector("progress") ?? h("progress", { max: 100, "aria-label": "The trace is being read" });
+    bar.value = share;
+    waiting.append(bar);
   }
 }
 
@@ -168,6 +190,12 @@ function help() {
   const list = h("dl", {}, [...KEYS, ...(page.keys ?? [])].flatMap(([key, what]) =>
     [h("dt", {}, h("kbd", {}, key)), h("dd", {}, what)]));
   dialog("Keys", list);
+}
+
+/** On a phone the tools are a menu. */
+function openTools(open) {
+  document.getElementById("tools").classList.toggle("open", open);
+  document.getElementById("more").setAttribute("aria-expanded", String(open));
 }
 
 function askToken() {
@@ -205,7 +233,7 @@ function key(event) {
   if (typing || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog")) {
     return;
   }
-  const page = Object.keys(PAGES)[Number(event.key) - 1];
+  const page = offered()[Number(event.key) - 1];
   if (page) {
     app.go({ page });
   } else if (event.key === "?") {
@@ -230,6 +258,8 @@ async function learn(answer) {
     about = { kind: "job", name: "" };
   }
   const isTrace = about.kind === "trace";
+  nav.replaceChildren(...offered().map((page) => h("a", { href: "/", onclick: follow }, PAGES[page].title)));
+  links();
   const at = document.getElementById("about");
   at.replaceChildren(isTrace ? "Trace " : "Running job ", name(isTrace ? about.name.slice(about.name.lastIndexOf("/") + 1) : about.name, 40));
   at.title = cut(about.name);
@@ -242,16 +272,16 @@ async function start(answer) {
   }
 }
 
-nav.replaceChildren(...Object.values(PAGES).map((page) => h("a", { href: "/", onclick: follow }, page.title)));
 document.getElementById("command").addEventListener("click", command);
 document.getElementById("help").addEventListener("click", help);
+document.getElementById("more").addEventListener("click", () => openTools(!document.getElementById("tools").classList.contains("open")));
 document.getElementById("theme").addEventListener("click", nextTheme);
 document.querySelector(".skip").addEventListener("click", (event) => {
   event.preventDefault();
   main.focus();
 });
 wide.addEventListener("change", () => theme(localStorage.getItem("retstack-theme") ?? ""));
-addEventListener("retstack-waits", (event) => app.status(event.detail));
+addEventListener("retstack-waits", (event) => progress(event.detail));
 addEventListener("keydown", key);
 addEventListener("popstate", () => {
   read();
@@ -259,5 +289,4 @@ addEventListener("popstate", () => {
 });
 theme(localStorage.getItem("retstack-theme") ?? "");
 read();
-links();
 start(first);

@@ -1,11 +1,12 @@
 // The call tree of a place as text, as the terminal shows it; paged by time in both directions.
-import { ask, askText } from "./api.js";
+import { ask, askText, rowsOf } from "./api.js";
 import { button, h, notice } from "./dom.js";
 import { number, plural } from "./format.js";
-import { about, byName, chosenCore, coreChoice } from "./functions.js";
+import { about, byName, chosenCore, coreChoice, firstTime } from "./functions.js";
 
 const FIRST = 4096;
 const LINES = 4000;
+const LINES_OF_CORE = 20; // in which the first call is looked for
 const LINE = 4096; // characters: a name may have 262,144
 
 export default {
@@ -26,8 +27,9 @@ export default {
     let to = Number(app.state.to ?? NaN);
     if (!Number.isFinite(to)) {
       const drawn = app.state.from === undefined
-        ? await ask("/timeline", { core: core.core, session: core.session, width: 1, depth: 1, from: 0, to: core.time }, signal).catch(() => null) : null;
-      from = Math.max(from, drawn?.cores[0]?.from ?? 0);
+        ? await ask("/timeline", { core: core.core, session: core.session, width: 4096, depth: LINES_OF_CORE, from: 0, to: core.time, detail: "tiles", as: "columns" }, signal).catch(() => null) : null;
+      const rows = drawn && rowsOf(drawn.rows, drawn.lines.flatMap(({ rows: count, ...line }) => Array.from({ length: count }, () => ({ ...line }))));
+      from = Math.max(from, drawn?.cores[0]?.from ?? 0, (rows && firstTime(rows.filter((row) => row.kind === "CALLS"))) ?? 0);
       to = from + FIRST;
     }
     app.keep({ core: core.core, session: core.session, from, to });

@@ -30,7 +30,7 @@ export function palette() {
   return {
     dark,
     text: get("--text"), dim: get("--dim"), line: get("--line"), back: get("--back"), panel: get("--panel"),
-    accent: get("--accent"), bad: get("--bad"), warn: get("--warn"),
+    accent: get("--accent"), hit: get("--hit"), bad: get("--bad"), warn: get("--warn"),
     of: (name) => (dark ? darks : lights)[hueOf(name)],
     label: dark ? "#f2f4f8" : "#14181f",
   };
@@ -105,7 +105,7 @@ export function rectangles(context, list, colours) {
     if (run) {
       context.globalAlpha = run.alpha;
       context.fillStyle = run.colour;
-      context.fillRect(run.x, run.y, run.end - run.x, run.h - 1);
+      context.fillRect(run.x, run.y, run.end - run.x, Math.max(run.h - 1, run.h * 0.75));
     }
   };
   for (const one of list) {

@@ -35,6 +35,18 @@ export function reportColumns({ unit, functions }) {
   ];
 }
 
+/** Whether a row of a timeline is one call: all that takes time in it is the longest. */
+export function isOneCall(row) {
+  return row.kind === "CALLS" && (row.function !== undefined || (row.calls <= 1 && row.exit > row.enter
+    && row.busy === Math.min(row.exit, row.to) - Math.max(row.enter, row.from)));
+}
+
+/** When the first call of a timeline's rows begins, or the first of what is missing; undefined where there is nothing. */
+export function firstTime(rows) {
+  const times = rows.filter((row) => row.kind === "CALLS" || row.kind === "LOSSES").map((row) => (isOneCall(row) || row.calls === 1 ? Math.max(0, row.enter) : row.from));
+  return times.length === 0 ? undefined : times.reduce((least, one) => Math.min(least, one));
+}
+
 /** In the order of their names. */
 export function byName(cores) {
   return cores.sort((a, b) => (a.core < b.core ? -1 : a.core > b.core ? 1 : 0));

@@ -27,6 +27,7 @@ export class DataTable {
     this.table = h("table", { "aria-label": label, class: onopen ? "open" : null }, h("thead", {}, this.head), this.body);
     this.element = h("div", { class: "table " + (more ?? ""), tabindex: "0", role: "region", "aria-label": label,
       onscroll: () => this.draw(), onkeydown: (event) => this.key(event) }, this.table);
+    this.element.addEventListener("scroll", () => this.edges());
     this.observer = new ResizeObserver(() => this.draw());
     this.observer.observe(this.element);
     this.heads();
@@ -83,6 +84,14 @@ export class DataTable {
     }
     this.body.replaceChildren(...(top > 0 ? [space(top)] : []), ...shown,
       ...(end < this.rows.length ? [space(this.rows.length - end)] : []));
+    this.edges();
+  }
+
+  /** A table that is cut at a side fades out there. */
+  edges() {
+    const { scrollLeft, scrollWidth, clientWidth } = this.element;
+    this.element.classList.toggle("cut-right", scrollWidth - clientWidth - scrollLeft > 1);
+    this.element.classList.toggle("cut-left", scrollLeft > 1);
   }
 
   row(row, i) {

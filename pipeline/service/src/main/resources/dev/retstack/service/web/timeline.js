@@ -3,10 +3,15 @@ import { ask, rowsOf } from "./api.js";
 import { fit, fitText, hatch, hit, palette, rectangles, ticks } from "./canvas.js";
 import { button, field, h, name, notice } from "./dom.js";
 import { cut, finder, number, percent, plural, time, unitName } from "./format.js";
-import { byName, coreChoice, coreNames, reportColumns } from "./functions.js";
+import { byName, coreChoice, coreNames, firstTime, isOneCall, reportColumns } from "./functions.js";
+import { Hits } from "./hits.js";
+import { Minimap } from "./minimap.js";
 import { DataTable } from "./table.js";
 
 const LINE = 18;
+const THIN = 4; // a line whose calls are too short to be read, or less:
+const THIN_ALL = 48; // so tall are all of a track together, at most
+const READABLE = 26; // pixels that calls of a line take, or it is thin
 const HEAD = 24;
 const RULER = 26;
 const GUTTER = 8;
@@ -20,22 +25,41 @@ const FINE = 4; // cores that have a stretch for each pixel; of more, all have a
 const SHADES = 16; // of how busy a stretch is: those that look alike are drawn at once
 const POLL_MS = 2000;
 const REST_MS = 120; // a view that is left alone so long gets its finer rows
+const STAY_MS = 150; // a pointer that stays so long on a call is shown its arguments
+const SEEN = 6; // pixels that a call takes which was searched for
+const FAR = 20; // such calls fit into the view that is made for one
+const DETAILS = 200; // calls whose arguments are kept
 
 const keys = [["W S", "zoom in, out"], ["A D", "pan"], ["0", "the whole time"], ["← → ↑ ↓", "the call before, after, outside, inside"],
   ["Enter", "report of the call's time"], ["F", "zoom to the call"], ["Shift+← Shift+→", "move the end of the selection"],
-  ["N Shift+N", "next, last match of the search"], ["M", "next anomaly"], ["L", "follow"], ["Esc", "no selection"],
+  ["N Shift+N", "next, last call that the search finds; in its field Enter, Shift+Enter"],
+  ["O Shift+O", "fold or unfold the task of the call, its core"], ["M", "next anomaly"], ["L", "follow"], ["Esc", "no selection"],
   ["drag, Shift+drag", "pan, select"], ["wheel, Ctrl+wheel", "scroll or zoom, zoom"]];
-
-/** Whether a row is one call: all that takes time in it is the longest. */
-function isOneCall(row) {
-  return row.kind === "CALLS" && (row.function !== undefined || (row.calls <= 1 && row.exit > row.enter
-    && row.busy === Math.min(row.exit, row.to) - Math.max(row.enter, row.from)));
-}
 
 /** An answer whose rows came column by column: each row with what its line says, each line with its rows. */
 function unfold({ cores, lines, rows: columns }) {
   const whole = lines.map(({ rows: count, ...line }) => ({ ...line, rows: Array.from({ length: count }, () => ({ ...line })) }));
   return { cores, lines: whole, rows: rowsOf(columns, whole.flatMap((line) => line.rows)) };
+}
+
+/** A short mark for a long name, in the address. */
+function markOf(text) {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) {
+    hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193) >>> 0;
+  }
+  return hash.toString(36);
+}
+
+/** How tall each line is that cannot be read. */
+function thinOf({ depth, full }) {
+  return Math.min(THIN, THIN_ALL / Math.max(1, depth - full));
+}
+
+/** Where a line of a track is, from its top, and how tall: thin below the deepest one that can be read. */
+function place(track, depth) {
+  const thin = thinOf(track);
+  return depth <= track.full ? [depth * LINE, LINE] : [(track.full + 1) * LINE + (depth - track.full - 1) * thin, thin];
 }
 
 /** What lines of a track are called. */
@@ -56,6 +80,10 @@ class Timeline {
     this.selection = null;
     this.focus = null;
     this.list = [];
+    this.heads = [];
+    this.details = new Map();
+    this.folded = new Set((app.state.fold ?? "").split(",").filter(Boolean));
+    this.hits = new Hits(signal, () => this.sight(), () => this.foundOthers());
     this.build();
   }
 
@@ -65,7 +93,9 @@ class Timeline {
     this.followBox = button("Follow", () => this.setFollow(!this.following), { "aria-pressed": "false", "aria-keyshortcuts": "L" });
     const bar = h("div", { class: "bar" }, h("h1", {}, "Timeline"),
       coreChoice(app, this.cores, this.cores.length > CORES_MAX ? "first " + FIRST + " of " + number(this.cores.length) : "all cores"),
-      field("Search functions", app.state.search ?? "", (text) => this.search(text)), this.found,
+      field("Search functions", app.state.search ?? "", (text) => this.search(text), { onkeydown: (event) => this.searchKey(event) }),
+      h("div", { class: "row" }, button("▲", () => this.nextHit(-1), { "aria-label": "Previous hit", title: "Shift+Enter" }),
+        button("▼", () => this.nextHit(1), { "aria-label": "Next hit", title: "Enter" })), this.found,
       h("div", { class: "row" },
         button("−", () => this.zoom(2), { "aria-label": "Zoom out" }), button("+", () => this.zoom(0.5), { "aria-label": "Zoom in" }),
         button("Whole", () => this.whole()), app.about().kind === "trace" ? null : this.followBox));
@@ -74,13 +104,14 @@ class Timeline {
     this.stage = h("div", { class: "stage" }, this.canvas, this.space);
     this.tip = h("div", { class: "tip", hidden: true });
     this.panel = h("section", { class: "panel", hidden: true, "aria-label": "Selection" });
-    this.root.replaceChildren(bar, this.stage, this.panel, this.tip);
+    this.map = new Minimap(this.signal, GUTTER, (from, to) => this.look(from, to));
+    this.root.replaceChildren(bar, this.map.element, this.stage, this.panel, this.tip);
     const on = (target, event, does, more) => target.addEventListener(event, does.bind(this), { signal: this.signal, ...more });
     on(this.canvas, "keydown", this.key);
     on(this.canvas, "pointerdown", this.down);
     on(this.canvas, "pointermove", this.move);
     on(this.canvas, "pointerup", this.up);
-    on(this.canvas, "pointerleave", () => (this.tip.hidden = true));
+    on(this.canvas, "pointerleave", () => this.hover(null));
     on(this.canvas, "dblclick", (event) => this.zoomTo(this.at(event)));
     on(this.canvas, "wheel", this.wheel, { passive: false });
     on(this.canvas, "focus", () => this.draw());
@@ -160,16 +191,16 @@ class Timeline {
     const { from, to } = this.app.state;
     const last = this.last();
     if (from !== undefined && to !== undefined) {
-      this.bounds = { from: Math.min(0, Number(from)), to: Math.max(last, Number(to)) };
+      this.bounds = { from: 0, to: Math.max(last, Number(to)) }; // until the first call is known
       this.view = { from: Number(from), to: Math.max(Number(from) + 1, Number(to)) };
       this.take(await this.fetchRows(Math.floor(this.view.from), Math.ceil(this.view.to), "tiles"));
       return;
     }
     let start;
-    for (;;) {
+    let answer;
+    while (!answer) {
       try {
-        this.take(await this.fetchRows(start, undefined, "tiles"));
-        break;
+        answer = await this.fetchRows(start, undefined, "tiles");
       } catch (refused) {
         if (refused.status !== 413 || (start ?? 0) >= last - 1) {
           throw refused;
@@ -177,11 +208,34 @@ class Timeline {
         start = Math.floor(((start ?? 0) + last) / 2); // the later half
       }
     }
-    const begins = this.answer.cores.map((core) => core.from);
-    this.bounds = { from: start ? 0 : Math.min(...begins), to: last };
-    this.view = { from: Math.min(...begins), to: last + 1 };
+    const begins = Math.min(...answer.cores.map((core) => core.from));
+    const first = firstTime(answer.rows) ?? begins;
+    this.bounds = { from: start ? 0 : first, to: last };
+    this.view = { from: first, to: last + 1 };
+    this.take(answer);
+    this.pending = { rows: answer.rows, from: begins, to: last + 1 };
+    this.isBlurred = first - begins > (last - begins) / 50;
     if (start) {
       this.app.status("The whole time is more than one answer holds: this is the end of it.");
+    }
+  }
+
+  /** What comes behind the first picture: finer rows, the map, the search. */
+  begin() {
+    const failed = (failure) => failure.name !== "AbortError" && this.app.status(failure.message);
+    if (this.isBlurred) {
+      this.refresh();
+    } else {
+      this.refine().catch(failed);
+    }
+    if (this.pending) {
+      this.map.take(this.pending.rows, this.pending.from, this.pending.to);
+      this.pending = null;
+      this.soon();
+    }
+    this.overview().catch(failed);
+    if (this.match) {
+      this.search(this.app.state.search);
     }
   }
 
@@ -214,10 +268,59 @@ class Timeline {
       for (const [key, lines] of track.calls) {
         const id = core + key;
         const known = this.deepest.get(id);
-        this.deepest.set(id, { core, key, sample: lines.sample, depth: Math.max(lines.depth, known?.depth ?? 0) });
+        const depth = lines.depth;
+        const full = Math.min(depth, this.fullDepth(lines));
+        const keep = this.isDragged() ? known : null; // what is dragged stays where it is held
+        this.deepest.set(id, { core, key, sample: lines.sample, depth: Math.max(depth, keep?.depth ?? 0), full: Math.max(full, keep?.full ?? 0) });
+      }
+    }
+    for (const one of this.deepest.values()) {
+      if (!this.isDragged() && !tracks.get(one.core)?.calls.has(one.key)) {
+        one.depth = 0;
+        one.full = 0;
       }
     }
     this.soon();
+  }
+
+  isDragged() {
+    return this.drag?.moved || this.map.drag;
+  }
+
+  /** The deepest line of a track in which calls can be read. */
+  fullDepth({ rows }) {
+    const { view } = this;
+    const least = (READABLE * (view.to - view.from)) / (this.width - 2 * GUTTER);
+    const took = [];
+    let full = 0;
+    for (const row of rows) {
+      took[row.depth] = (took[row.depth] ?? 0) + Math.min(row.busy, Math.max(0, Math.min(row.to, view.to) - Math.max(row.from, view.from)));
+      if (row.depth > full && took[row.depth] >= least) {
+        full = row.depth;
+      }
+    }
+    return full;
+  }
+
+  /** Asks once for all the time, for the map, where that is not known. */
+  async overview() {
+    if (!this.map.isOld(this.bounds) || this.overviews) {
+      return;
+    }
+    this.overviews = true;
+    try {
+      const answer = await this.fetch({ width: 512, depth: SHALLOW, from: 0, to: Math.ceil(this.bounds.to), detail: "tiles" }, this.signal);
+      const begins = Math.min(...answer.cores.map((core) => core.from));
+      this.bounds.from = Math.min(Math.max(0, this.view.from), firstTime(answer.rows) ?? begins);
+      this.map.take(answer.rows, begins, this.bounds.to);
+      this.soon();
+    } catch (failure) {
+      if (failure.name !== "AbortError" && failure.status !== 413) { // of what is too much for an answer there is no map
+        throw failure;
+      }
+    } finally {
+      this.overviews = false;
+    }
   }
 
   /** Asks for what is in sight, once what is on the way has come. */
@@ -236,6 +339,7 @@ class Timeline {
         this.learn(answer.cores);
         this.show(answer);
         this.keepUp();
+        this.overview().catch((failure) => this.app.status(failure.message));
         requestAnimationFrame(() => performance.measure("step", { start: begun }));
         await this.refine();
       }
@@ -323,7 +427,6 @@ class Timeline {
       + (lines > 0 ? "; " + plural(lines, "deeper line is", "deeper lines are") + " not shown" : "")
       + (left > 0 ? "; the core has " + plural(left, "call") + " too deep to draw" : ""));
     this.canvas.dataset.calls = calls;
-    this.countMatches();
   }
 
   inSight() {
@@ -387,18 +490,23 @@ class Timeline {
       const begin = y;
       y += HEAD;
       const lines = [];
-      for (const one of this.deepest.values()) {
+      const mark = markOf(id);
+      const isFolded = this.folded.has(mark);
+      for (const one of isFolded ? [] : this.deepest.values()) {
         if (one.core === id) {
           const labelled = one.sample.taskName !== "task 0" || one.sample.interrupts > 0 || one.sample.instance > 1;
+          const ofTask = labelled ? markOf(id + one.key) : null;
+          const isShort = labelled && this.folded.has(ofTask);
           y += labelled ? LINE : 0;
-          lines.push({ key: one.key, y, labelled, sample: one.sample, depth: one.depth, calls: track.calls.get(one.key) });
-          y += (one.depth + 1) * LINE + GAP;
+          const tall = isShort ? THIN : (one.full + 1) * LINE + (one.depth - one.full) * thinOf(one);
+          lines.push({ ...one, y, tall, labelled, mark: ofTask, isFolded: isShort, calls: track.calls.get(one.key) });
+          y += tall + GAP;
         }
       }
-      if (lines.length === 0) {
+      if (lines.length === 0 && !isFolded) {
         y += LINE;
       }
-      rows.push({ track, y: begin, end: y, lines });
+      rows.push({ id, track, mark, isFolded, y: begin, end: y, lines });
       y += GAP;
     }
     return { rows, height: y };
@@ -410,12 +518,15 @@ class Timeline {
     const { rows, height } = this.layout();
     const seen = this.height;
     this.space.style.height = Math.max(0, height - seen) + "px";
+    this.rows = rows;
+    this.uncover(rows, seen);
     const context = fit(this.canvas, this.width, seen);
     const { top } = this;
     context.fillStyle = colours.back;
     context.fillRect(0, 0, this.width, seen);
     this.grid(context, colours, seen);
     this.list = [];
+    this.heads = [];
     for (const row of rows) {
       if (row.end - top >= RULER && row.y - top <= seen) {
         this.core(context, colours, row, top, seen);
@@ -423,6 +534,9 @@ class Timeline {
     }
     this.chosenTime(context, colours, seen);
     this.ruler(context, colours);
+    this.drawHits(context, colours, top, seen);
+    this.map.draw(this.width, { from: this.bounds.from, to: this.bounds.to + 1 }, this.view, this.hits.list, this.hits.current);
+    this.canvas.dataset.tall = height;
     this.canvas.dataset.drawn = Number(this.canvas.dataset.drawn ?? 0) + 1;
     performance.measure("step-draw", { start: begun });
   }
@@ -432,7 +546,8 @@ class Timeline {
     for (const lines of row.lines) {
       if (lines.labelled) {
         context.fillStyle = colours.dim;
-        context.fillText(trackName(lines.sample), GUTTER + 4, lines.y - top - LINE / 2);
+        context.fillText((lines.isFolded ? "▸ " : "▾ ") + trackName(lines.sample), GUTTER + 4, lines.y - top - LINE / 2);
+        this.heads.push({ x: 0, y: lines.y - top - LINE, w: this.width, h: LINE, mark: lines.mark });
       }
       if (lines.calls) {
         this.calls(lines, top, seen, list);
@@ -474,9 +589,12 @@ class Timeline {
       this.list.push({ x: x - 7, y: head, w: 14, h: HEAD, row: anomaly, name: "anomaly" });
     }
     context.font = "600 12px system-ui, sans-serif";
-    const title = fitText(context, coreNames(this.answer.cores)(row.track.core), Math.min(420, this.width * 0.6));
+    this.heads.push({ x: 0, y: head, w: this.width, h: HEAD, mark: row.mark });
+    const title = fitText(context, (row.isFolded ? "▸ " : "▾ ") + coreNames(this.answer.cores)(row.track.core), Math.min(420, this.width * 0.6));
     context.fillStyle = colours.panel;
-    context.fillRect(0, head, context.measureText(title).width + GUTTER + 12, HEAD - 2);
+    const wide = context.measureText(title).width + GUTTER + 12;
+    context.fillRect(0, head, wide, HEAD - 2);
+    this.heads.push({ x: 0, y: head, w: wide, h: HEAD, mark: row.mark, isTitle: true }); // what is below it is not in sight
     context.fillStyle = colours.text;
     context.fillText(title, GUTTER + 4, head + HEAD / 2 - 1);
     context.font = "12px system-ui, sans-serif";
@@ -489,7 +607,7 @@ class Timeline {
       if (end <= x) {
         continue;
       }
-      const [y, height] = [lines.y - top, (lines.depth + 1) * LINE - 1];
+      const [y, height] = [lines.y - top, lines.tall - 1];
       context.globalAlpha = 0.7 * Math.min(1, row.busy / Math.max(1, row.to - row.from));
       context.fillStyle = colours.back;
       context.fillRect(x, y, end - x, height);
@@ -505,8 +623,9 @@ class Timeline {
     let run = null;
     let last = null;
     for (const row of lines.calls.rows) {
-      const y = lines.y + row.depth * LINE - top;
-      if (y < -LINE || y > seen) {
+      const [down, tall] = lines.isFolded ? [0, THIN] : place(lines, row.depth);
+      const y = lines.y + down - top;
+      if (y < -LINE || y > seen || (lines.isFolded && row.depth > 0)) {
         continue;
       }
       const text = row.function ?? row.longest ?? "";
@@ -524,14 +643,16 @@ class Timeline {
       }
       const mark = this.focus && this.same(this.focus, row) ? this.ring : null;
       if (isOne) {
-        list.push({ x, y, w: end - x, h: LINE, name: text, label: text, row, dim, mark });
+        list.push({ x, y, w: end - x, h: tall, name: text, label: tall === LINE ? text : undefined, row, dim, mark });
         run = null;
         continue;
       }
       const share = Math.min(1, row.busy / Math.max(1, row.to - row.from));
-      const tile = { x, y, w: Math.max(1, end - x), h: LINE, name: text, alpha: 0.35 + 0.65 * Math.round(SHADES * share) / SHADES, row, dim, mark };
+      const tile = { x, y, w: Math.max(1, end - x), h: tall, name: text, alpha: 0.35 + 0.65 * Math.round(SHADES * share) / SHADES, row, dim, mark };
       list.push(tile);
-      if (run && run.depth === row.depth && run.to === row.from) {
+      if (tall < LINE) {
+        run = null;
+      } else if (run && run.depth === row.depth && run.to === row.from) {
         run.to = row.to;
         run.calls += row.calls;
         run.w = end - run.x;
@@ -539,6 +660,92 @@ class Timeline {
         run = { depth: row.depth, to: row.to, calls: row.calls, x, y, w: end - x, h: LINE, name: "", dim, tile: true };
         list.push(run);
       }
+    }
+  }
+
+  /** The calls that the search found, each with a mark below it; and where the one at hand is. */
+  drawHits(context, colours, top, seen) {
+    const { list, current } = this.hits;
+    context.fillStyle = colours.hit;
+    const ends = new Map(); // of the last mark on each line
+    for (const hit of list) {
+      if (hit.enter > this.view.to) {
+        break;
+      }
+      if (hit.exit < this.view.from) {
+        continue;
+      }
+      const x = Math.max(this.x(hit.enter), 0);
+      const end = Math.min(this.width, Math.max(x + 2, this.x(hit.exit)));
+      const at = this.lineOf(hit);
+      const key = at?.y ?? 0;
+      if (end <= (ends.get(key) ?? -1)) {
+        continue;
+      }
+      ends.set(key, end);
+      if (hit.enter >= this.view.from) {
+        context.fillRect(x, RULER - 6, 2, 5);
+      }
+      if (at && at.y - top >= RULER && at.y - top <= seen) {
+        const thick = Math.min(3, at.h);
+        context.fillRect(x, at.y - top + at.h - thick, end - x, thick);
+      }
+    }
+    if (current && current.exit >= this.view.from && current.enter <= this.view.to) {
+      const x = this.x(current.enter);
+      context.beginPath();
+      context.moveTo(x - 6, RULER - 10);
+      context.lineTo(x + 6, RULER - 10);
+      context.lineTo(x, RULER - 1);
+      context.fill();
+      const at = this.lineOf(current);
+      if (at && at.y - top >= RULER && at.y - top <= seen) {
+        context.strokeStyle = colours.hit;
+        context.lineWidth = 2;
+        context.strokeRect(x - 1, at.y - top - 1, Math.max(4, this.x(current.exit) - x + 2), at.h + 1);
+      }
+    }
+  }
+
+  /** Where the line of a call is, in the picture as it would be without scrolling; null where it is not drawn. */
+  lineOf(row) {
+    const id = JSON.stringify([row.session, row.core]);
+    const key = [row.task, row.instance, row.interrupts].join("/");
+    const lines = this.rows?.find((one) => one.id === id)?.lines.find((one) => one.key === key);
+    if (!lines || row.depth > lines.depth || (lines.isFolded && row.depth > 0)) {
+      return null;
+    }
+    const [down, tall] = lines.isFolded ? [0, THIN] : place(lines, row.depth);
+    return { y: lines.y + down, h: tall };
+  }
+
+  /** Scrolls to the call that is to be seen, where it is not. */
+  uncover(rows, seen) {
+    const at = this.wished && this.lineOf(this.wished);
+    if (at) {
+      this.wished = null;
+      if (at.y - this.top < RULER + HEAD || at.y - this.top > seen - LINE) {
+        this.stage.scrollTop = at.y - seen / 2;
+        this.top = this.stage.scrollTop;
+      }
+    }
+  }
+
+  /** Folds a core or a task, or unfolds it; the address remembers it. */
+  fold(mark) {
+    if (!this.folded.delete(mark)) {
+      this.folded.add(mark);
+    }
+    this.app.keep({ fold: [...this.folded].join(",") || undefined });
+    this.soon();
+  }
+
+  /** Folds what a call is in: its task, or its core; without a call the first core. */
+  foldAround(core) {
+    const id = this.focus ? JSON.stringify([this.focus.session, this.focus.core]) : this.rows?.[0]?.id;
+    const key = this.focus && [this.focus.task, this.focus.instance, this.focus.interrupts].join("/");
+    if (id) {
+      this.fold(core || !key ? markOf(id) : markOf(id + key));
     }
   }
 
@@ -591,7 +798,17 @@ class Timeline {
 
   at(event) {
     const box = this.canvas.getBoundingClientRect();
+    if (this.headAt(event)?.isTitle) {
+      return null;
+    }
     return hit(this.list.filter((one) => !one.tile), event.clientX - box.left, event.clientY - box.top)?.row ?? null;
+  }
+
+  /** The head of a core or task at a place. */
+  headAt(event) {
+    const box = this.canvas.getBoundingClientRect();
+    const y = event.clientY - box.top;
+    return y < RULER ? null : hit(this.heads, event.clientX - box.left, y);
   }
 
   timeOf(event) {
@@ -639,7 +856,13 @@ class Timeline {
       return;
     }
     if (!drag.moved) {
-      this.choose(this.at(event), drag.at);
+      const row = this.at(event);
+      const head = row ? null : this.headAt(event);
+      if (head) {
+        this.fold(head.mark);
+        return;
+      }
+      this.choose(row, drag.at);
     } else if (drag.selects) {
       this.report();
     }
@@ -656,15 +879,73 @@ class Timeline {
     }
   }
 
+  /** Describes what the pointer is on; null where it has left. */
   hover(event) {
-    const row = this.at(event);
-    this.tip.hidden = row === null;
-    if (row) {
-      this.tip.replaceChildren(...this.describe(row));
+    const row = event && this.at(event);
+    clearTimeout(this.staying);
+    this.tip.hidden = !row;
+    this.canvas.style.cursor = event && !row && this.headAt(event) ? "pointer" : "";
+    if (!row) {
+      return;
+    }
+    const show = (more) => {
+      this.tip.replaceChildren(...this.describe(row), ...more.map((text) => h("div", {}, h("bdi", {}, text))));
       const box = this.tip.getBoundingClientRect();
       this.tip.style.left = Math.max(4, Math.min(event.clientX + 14, innerWidth - box.width - 8)) + "px";
       this.tip.style.top = Math.max(4, Math.min(event.clientY + 16, innerHeight - box.height - 8)) + "px";
+    };
+    const known = this.details.get(this.nameOf(row));
+    show(known?.lines ?? []);
+    if (isOneCall(row) && !known?.lines) {
+      const asked = {};
+      this.tipFor = asked;
+      this.staying = setTimeout(async () => {
+        const more = await this.moreOf(row);
+        if (this.tipFor === asked && !this.tip.hidden) {
+          show(more);
+        }
+      }, STAY_MS);
     }
+  }
+
+  nameOf(row) {
+    return JSON.stringify([row.session, row.core, row.task, row.instance, row.interrupts, row.depth, row.enter, row.exit]);
+  }
+
+  /** The arguments and the result of a call, and where its function begins in its source, as far as the trace has them. */
+  async moreOf(row) {
+    const key = this.nameOf(row);
+    const known = this.details.get(key) ?? { asked: this.askMore(row) };
+    if (!this.details.has(key)) {
+      if (this.details.size >= DETAILS) {
+        this.details.delete(this.details.keys().next().value);
+      }
+      this.details.set(key, known);
+    }
+    try {
+      known.lines = await known.asked;
+    } catch (failure) {
+      this.details.delete(key);
+      known.lines = failure.name === "AbortError" ? [] : ["its arguments did not come: " + cut(failure.message, 120)];
+    }
+    return known.lines;
+  }
+
+  async askMore(row) {
+    const called = row.function ?? row.longest;
+    const at = { core: row.core, session: row.session, from: row.enter, to: row.enter };
+    const [trees, report] = await Promise.all([ask("/graph", { ...at, task: row.task }, this.signal), ask("/report", at, this.signal)]);
+    const todo = trees.flatMap((tree) => tree.calls);
+    const found = [];
+    while (todo.length > 0) {
+      const call = todo.pop();
+      todo.push(...call.children);
+      if (call.function === called && call.enter === row.enter && (call.shownArguments || call.shownReturns)) {
+        found.push(cut(called, 60) + "(" + cut(call.shownArguments ?? "…", 200) + ")" + (call.shownReturns ? " = " + cut(call.shownReturns, 100) : ""));
+      }
+    }
+    const source = report.functions.find((one) => one.name === called && one.source)?.source;
+    return [...found.slice(0, 1), ...(source ? [cut(source, 200)] : [])];
   }
 
   /** A row in words. */
@@ -683,7 +964,8 @@ class Timeline {
     const named = cut(row.function ?? row.longest ?? "", 90);
     const lasts = row.exit - row.enter;
     const when = "from " + number(row.enter) + " to " + number(row.exit) + " " + unitName(this.unit) + ", " + time(lasts, this.unit);
-    return isOneCall(row) ? [named, when, trackName(row) + ", depth " + row.depth]
+    const known = this.deepest.get(JSON.stringify([row.session, row.core]) + [row.task, row.instance, row.interrupts].join("/"));
+    return isOneCall(row) ? [named, when, trackName(known?.sample ?? row) + ", depth " + row.depth]
       : [plural(row.calls, "call begins", "calls begin") + " from " + number(row.from) + " to " + number(row.to) + " " + unitName(this.unit),
         "calls are open in " + percent((100 * row.busy) / Math.max(1, row.to - row.from)) + " of that time",
         "the longest: " + named + ", " + time(lasts, this.unit)];
@@ -755,36 +1037,60 @@ class Timeline {
   }
 
   search(text) {
+    if (text === this.text) {
+      return; // Enter did not wait for the text to be left alone
+    }
+    this.text = text;
     this.match = finder(text);
     this.app.keep({ search: text || undefined });
+    this.hits.look(text ? { ...this.chosen(), match: text } : null);
     this.soon();
-    this.countMatches();
   }
 
-  /** How many calls in sight match: the report of the window counts them. */
-  countMatches() {
-    clearTimeout(this.counting);
+  /** The search says something else, or found something. */
+  foundOthers() {
+    this.found.textContent = this.hits.words;
+    this.soon();
+  }
+
+  searchKey(event) {
+    if (event.key === "Enter") {
+      event.preventDefault();
+      this.search(event.target.value);
+      this.nextHit(event.shiftKey ? -1 : 1);
+    }
+  }
+
+  /** Shows the next call that the search finds, wherever it is. */
+  async nextHit(sign) {
     if (!this.match) {
-      this.found.textContent = "";
+      this.app.status("nothing is searched for: press / and type a part of a name");
       return;
     }
-    const { match } = this;
-    this.counting = setTimeout(async () => {
-      try {
-        const { from, to } = this.view;
-        const report = await ask("/report", { ...this.chosen(), from: Math.max(0, Math.floor(from)), to: Math.ceil(to) }, this.signal);
-        if (match === this.match) {
-          const found = report.functions.filter((row) => match(row.name));
-          const calls = found.reduce((sum, row) => sum + row.calls, 0);
-          this.found.textContent = found.length === 0 ? "no function in sight matches"
-            : plural(calls, "call") + " of " + plural(found.length, "function") + " in sight";
-        }
-      } catch (failure) {
-        if (failure.name !== "AbortError") {
-          this.found.textContent = failure.message;
-        }
+    await this.hits.begin();
+    const hit = this.hits.next(sign, sign > 0 ? this.view.from : this.view.to);
+    if (hit) {
+      this.goTo(hit);
+    }
+  }
+
+  /** Shows a call: nothing around it is folded, and it is wide enough to be seen. */
+  goTo(row) {
+    const id = JSON.stringify([row.session, row.core]);
+    for (const mark of [markOf(id), markOf(id + [row.task, row.instance, row.interrupts].join("/"))]) {
+      if (this.folded.has(mark)) {
+        this.fold(mark);
       }
-    }, 250);
+    }
+    const lasts = Math.max(1, row.exit - row.enter);
+    const { from, to } = this.view;
+    const wide = (lasts / (to - from)) * (this.width - 2 * GUTTER);
+    const span = wide < SEEN ? lasts * FAR : Math.max(to - from, lasts * 1.1);
+    if (wide < SEEN || row.enter < from || row.exit > to) {
+      const middle = (row.enter + row.exit) / 2;
+      this.look(middle - span / 2, middle + span / 2);
+    }
+    this.setFocus(row);
   }
 
   setFollow(follows) {
@@ -844,21 +1150,18 @@ class Timeline {
 
   setFocus(row) {
     this.focus = row;
-    this.app.status(this.words(row).join(" · "));
+    this.wished = row.kind === "CALLS" ? row : null;
+    const words = this.words(row);
+    this.app.status(words.join(" · "));
     this.soon();
-    requestAnimationFrame(() => requestAnimationFrame(() => {
-      const drawn = this.list.find((one) => one.row === row);
-      if (drawn && (drawn.y < RULER + HEAD || drawn.y > this.stage.clientHeight - LINE)) {
-        this.stage.scrollTop += drawn.y - this.stage.clientHeight / 2;
-      }
-    }));
-  }
-
-  nextMatch(sign) {
-    const rows = this.callRows().filter((row) => this.match?.(row.function ?? row.longest ?? ""));
-    if (rows.length > 0) {
-      const at = rows.findIndex((row) => this.focus && this.same(row, this.focus));
-      this.setFocus(rows[(at + sign + rows.length) % rows.length]);
+    if (isOneCall(row)) {
+      clearTimeout(this.staying);
+      this.staying = setTimeout(async () => {
+        const more = await this.moreOf(row);
+        if (this.focus === row && more.length > 0) {
+          this.app.status([...words, ...more].join(" · "));
+        }
+      }, STAY_MS);
     }
   }
 
@@ -888,7 +1191,7 @@ class Timeline {
     }
     const does = {
       w: () => this.zoom(0.66), s: () => this.zoom(1.5), a: () => this.pan(-0.2), d: () => this.pan(0.2),
-      0: () => this.whole(), f: () => this.zoomTo(this.focus), n: () => this.nextMatch(event.shiftKey ? -1 : 1),
+      0: () => this.whole(), f: () => this.zoomTo(this.focus), n: () => this.nextHit(event.shiftKey ? -1 : 1), o: () => this.foldAround(event.shiftKey),
       m: () => this.nextAnomaly(), l: () => this.app.about().kind !== "trace" && this.setFollow(!this.following),
       enter: () => this.focus && this.choose(this.focus), escape: () => this.choose(null),
       arrowleft: () => (event.shiftKey ? this.extend(-1) : this.step("ArrowLeft")),
@@ -921,8 +1224,10 @@ export default {
     const timeline = new Timeline(root, app, signal, byName(cores));
     await timeline.first();
     timeline.told();
-    timeline.refine().catch((failure) => app.status(failure.message));
     timeline.draw();
-    requestAnimationFrame(() => performance.mark("picture"));
+    requestAnimationFrame(() => {
+      performance.mark("picture");
+      timeline.begin();
+    });
   },
 };
