@@ -98,7 +98,7 @@ class BrokenChunkTest {
       try (Pipeline pipeline = PipelineService.start(member())) {
         awaitEnded(pipeline, bench.fleet());
         awaitEnded(pipeline, bad);
-        checkRest(WAITS.await(pipeline.view()).report(Optional.empty(), false), bad);
+        checkRest(WAITS.await(pipeline.view()).report(Optional.empty(), true), bad);
         bench.awaitScrape(
             pipeline,
             p ->
@@ -218,7 +218,7 @@ class BrokenChunkTest {
       for (Chunk chunk : goodPart(waits)) {
         expected.apply(chunk);
       }
-      Report report = WAITS.await(pipeline.view()).report(Optional.empty(), false);
+      Report report = WAITS.await(pipeline.view()).report(Optional.empty(), true);
       assertThat(report.functions())
           .isEqualTo(ReportBuilder.of(expected.state()).build().functions());
       assertThat(report.edges()).isEqualTo(ReportBuilder.of(expected.state()).build().edges());
@@ -253,7 +253,7 @@ class BrokenChunkTest {
       // the first goes back, the others are tried on copies
       assertThat(page.sum("retstack_partition_failures_total")).isEqualTo(1);
       assertThat(broken.thrown()).isLessThanOrEqualTo(MANY + 1);
-      Report report = WAITS.await(pipeline.view()).report(Optional.empty(), false);
+      Report report = WAITS.await(pipeline.view()).report(Optional.empty(), true);
       assertThat(report.functions())
           .isEqualTo(ReportBuilder.of(States.of(bench.fleet())).build().functions());
     }

@@ -269,7 +269,7 @@ class HostileTopicsTest {
   }
 
   private static Report report(Pipeline pipeline) throws Exception {
-    return WAITS.await(pipeline.view()).report(Optional.empty(), false);
+    return WAITS.await(pipeline.view()).report(Optional.empty(), true);
   }
 
   /** The fleet's own rows are those of a replay of it alone. */

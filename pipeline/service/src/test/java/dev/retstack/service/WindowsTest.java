@@ -216,7 +216,7 @@ class WindowsTest {
     AnomalySum.Query all =
         new AnomalySum.Query("", "", new TaskChoice(""), Severity.WARNING, Grouping.EACH);
     String anomalies = AnomaliesView.of(ReportBuilder.of(counted).anomalies(all)).as(Format.JSON);
-    assertThat(ok(ask, "/anomalies?" + query + "&severity=info&rows=each"))
+    assertThat(ok(ask, "/anomalies?" + query + "&rows=each"))
         .as(what)
         .isEqualTo(Visible.lines(anomalies));
     Path cut = dir.resolve("cut.avro");

@@ -53,13 +53,17 @@ public enum GuestCompiler {
     String messages = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     if (process.waitFor() != 0) {
       Assumptions.assumeFalse(
-          messages.contains("ld: cannot find")
-              || messages.contains("gnu/stubs-32.h")
-              || messages.contains("bits/c++config.h"),
+          lacksLibraries(messages),
           "skipped: no C library for " + command + (line.contains("-m32") ? " -m32" : ""));
       throw new AssertionError(String.join(" ", line) + "\n" + messages);
     }
     return output;
+  }
+
+  /** True where a compiler says that libraries or headers of the ISA, or word size, are missing. */
+  public static boolean lacksLibraries(String messages) {
+    return Stream.of("ld: cannot find", "gnu/stubs-32.h", "bits/wordsize.h", "bits/c++config.h")
+        .anyMatch(messages::contains);
   }
 
   /** True where {@code command} is found on the path. */
