@@ -98,7 +98,7 @@ class BrokenChunkTest {
       try (Pipeline pipeline = PipelineService.start(member())) {
         awaitEnded(pipeline, bench.fleet());
         awaitEnded(pipeline, bad);
-        checkRest(WAITS.await(pipeline.view()).report(Optional.empty(), true), bad);
+        checkRest(WAITS.await(pipeline.view()).report(Optional.empty(), false), bad);
         bench.awaitScrape(
             pipeline,
             p ->
@@ -218,7 +218,7 @@ class BrokenChunkTest {
       for (Chunk chunk : goodPart(waits)) {
         expected.apply(chunk);
       }
-      Report report = WAITS.await(pipeline.view()).report(Optional.empty(), true);
+      Report report = WAITS.await(pipeline.view()).report(Optional.empty(), false);
       assertThat(report.functions())
           .isEqualTo(ReportBuilder.of(expected.state()).build().functions());
       assertThat(report.edges()).isEqualTo(ReportBuilder.of(expected.state()).build().edges());

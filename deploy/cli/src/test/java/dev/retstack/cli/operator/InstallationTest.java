@@ -190,8 +190,7 @@ class InstallationTest {
             moved + "/retstack",
             "isa");
     assertThat(said).contains("riscv64");
-    assertThat(Files.readString(log))
-        .contains("dev.retstack.cli.Main source: shared objects file");
+    assertThat(Files.readString(log)).contains("dev.retstack.cli.Main source: shared objects file");
     assertThat(OperatorRun.succeeds(dir, Map.of(), moved + "/retstack", "doctor"))
         .contains(moved + "/emulators/libunicorn.so.2");
   }

@@ -137,7 +137,7 @@ final class LinuxFuzzTest {
   }
 
   /** But for the two that were there. */
-  private static void requireLinksLeadBelow(Path in) throws Exception {
+  private static void requireLinksLeadBelow(Path in) throws IOException, InterruptedException {
     // the program may have taken rights from its folders; only root reads them all the same
     new ProcessBuilder("chmod", "-R", "u+rwX", in.toString()).start().waitFor();
     assertThat(Files.getAttribute(folder.resolve("secret/a"), "unix:nlink")).isEqualTo(1);
@@ -167,7 +167,7 @@ final class LinuxFuzzTest {
   }
 
   private static void run(SplittableRandom random, long seed, Map<Long, Integer> results)
-      throws IOException {
+      throws IOException, InterruptedException {
     Path in = writable();
     String isa = Isas.all().get(random.nextInt(Isas.all().size())).name();
     try (Guest guest =
