@@ -51,7 +51,7 @@ import picocli.CommandLine.Option;
       "  retstack graph trace.avro --at 500 --window 100",
       "  retstack graph trace.avro --from 400 --to 600",
       "  retstack graph trace.avro --open",
-      "  retstack graph trace.avro --durations --function main",
+      "  retstack graph trace.avro --durations --function leap_leaf",
       "  retstack graph trace.avro --timeline --width 60",
       "  retstack graph trace.avro --timeline --from 400 --to 600 --depth 8"
     })

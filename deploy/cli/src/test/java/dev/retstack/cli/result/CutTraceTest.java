@@ -143,7 +143,7 @@ class CutTraceTest {
     for (String[] question : questions(whole, true)) {
       assertThat(Ran.well(question).out()).as(String.join(" ", question)).doesNotContain("cut off");
     }
-    assertThat(Ran.well("anomalies", whole.toString(), "--fail-on", "info").out())
+    assertThat(Ran.well("anomalies", whole.toString(), "--fail-on", "warning").out())
         .contains("no anomalies");
     assertThat(Ran.well("report", whole.toString()).out()).contains("100.00 % complete");
   }
@@ -226,7 +226,7 @@ class CutTraceTest {
       assertThat(ran.out()).as(as).doesNotContain("100.00 %");
     }
     String file = cut.toString();
-    for (String gate : List.of("info", "warning", "error")) {
+    for (String gate : List.of("warning", "error")) {
       Ran ran = Ran.retstack("anomalies", file, "--fail-on", gate);
       assertThat(ran.code()).as("%s: a gate for %s", as, gate).isEqualTo(ExitCode.FINDINGS);
       assertThat(ran.out().lines().findFirst().orElse(""))

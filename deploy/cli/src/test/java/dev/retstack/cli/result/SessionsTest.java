@@ -103,7 +103,8 @@ class SessionsTest {
     assertThat(text).contains("SESSION").contains("--sum-sessions");
     assertThat(text.lines().filter(line -> line.contains(" fib "))).hasSize(2);
     assertThat(Ran.well("report", runs, "--edges", "--format", "csv").out())
-        .startsWith("caller,callee,calls,total,session");
+        .startsWith(
+            "caller,callee,image,program,callerImage,callerProgram,images,calls,total,session");
     assertThat(json("report", runs).path("edges"))
         .extracting(edge -> edge.path("session").asText())
         .contains("old", "again");
