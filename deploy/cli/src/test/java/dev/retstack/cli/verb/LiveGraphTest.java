@@ -96,7 +96,15 @@ class LiveGraphTest {
   private void sameAsOfTheTrace(String format, String... more) {
     Ran live = live(format, more);
     assertThat(live.code()).as(live.err()).isEqualTo(ExitCode.OK);
-    assertThat(live.out()).isEqualTo(graphOfTrace(format, more).out());
+    assertThat(live.out()).isEqualTo(withoutCut(graphOfTrace(format, more).out()));
+  }
+
+  /** That the trace was cut off is known of the trace; the topics have what was sent. */
+  private static String withoutCut(String answer) {
+    return answer
+        .replaceFirst("# the trace was cut off[^\n]*\n", "")
+        .replaceFirst(",,0,,,,,CUT,the trace was cut off[^\n]*\n", "")
+        .replace("\"cut\":true,", "");
   }
 
   @Test

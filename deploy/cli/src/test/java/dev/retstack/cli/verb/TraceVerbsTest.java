@@ -80,7 +80,7 @@ class TraceVerbsTest {
     assertThat(Ran.retstack("anomalies", corrupt.toString()).code()).isEqualTo(ExitCode.OK);
 
     Path sound = record("zoo-x86_64-fentry", "--arg", "sort");
-    assertThat(Ran.retstack("anomalies", sound.toString(), "--fail-on", "info").code())
+    assertThat(Ran.retstack("anomalies", sound.toString(), "--fail-on", "warning").code())
         .isEqualTo(ExitCode.OK);
   }
 

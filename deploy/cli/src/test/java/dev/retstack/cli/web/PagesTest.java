@@ -549,14 +549,25 @@ class PagesTest {
     browser.until("it is unfolded", () -> tall() == tall);
     assertThat(browser.address()).doesNotContain("fold=");
 
-    browser.go("/?page=timeline&core=rtos-arm-mcount-0");
-    browser.until("it is drawn", () -> drawn() > 0);
-    browser.script("document.querySelector('.stage canvas').focus()");
-    long tasks = tall();
+    openTimeline("rtos-arm-mcount-0");
     browser.press(Keys.ARROW_RIGHT);
     browser.press("o");
-    browser.until("a task is folded", () -> tall() < tasks);
-    assertThat(browser.address()).contains("fold=");
+    browser.until("a task is folded", () -> browser.address().contains("fold="));
+    // the first picture has fewer lines than the one after it
+    long[] last = {0, 0};
+    browser.until(
+        "its lines have come",
+        () -> {
+          long now = tall();
+          last[1] = now == last[0] ? last[1] + 1 : 0;
+          last[0] = now;
+          return last[1] >= 10;
+        });
+    browser.press("o");
+    browser.until("it is unfolded", () -> tall() > last[0]);
+    assertThat(browser.address()).doesNotContain("fold=");
+    browser.press("o");
+    browser.until("it is folded again", () -> tall() == last[0]);
     browser.assertClean("folded");
   }
 

@@ -27,6 +27,7 @@ public final class RotatingChunkSink implements ChunkSink {
   private TraceFileWriter writer;
   private int number;
   private long begun;
+  private boolean hasChunks;
   private boolean closed;
 
   /**
@@ -61,6 +62,7 @@ public final class RotatingChunkSink implements ChunkSink {
 
   private void begin(TraceFileWriter file) {
     number++;
+    hasChunks = false;
     written.clear();
     begun = clock.getAsLong();
     writer = file;
@@ -93,7 +95,7 @@ public final class RotatingChunkSink implements ChunkSink {
   @Override
   public synchronized void chunk(Chunk chunk) throws IOException {
     boolean isFull = writer.bytes() >= limit.bytes() || clock.getAsLong() - begun >= limit.nanos();
-    if (isFull && !closed) {
+    if (isFull && hasChunks && !closed) { // an image may be larger than the limit
       writer.close();
       begin(TraceFileWriter.open(names.apply(number + 1)));
     }
@@ -102,6 +104,7 @@ public final class RotatingChunkSink implements ChunkSink {
       write(other);
     }
     writer.write(chunk);
+    hasChunks = true;
   }
 
   @Override
