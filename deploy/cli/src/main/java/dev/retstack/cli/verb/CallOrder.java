@@ -152,7 +152,7 @@ final class CallOrder implements ChunkSink {
     if (isFirst) {
       reference.ending = ending;
     }
-    long hash = CallDigest.add(0, ending.end().ordinal());
+    long hash = CallDigest.add(0, ending.end().name().hashCode());
     hash = CallDigest.add(hash, ending.exitCode());
     for (Map.Entry<Long, Task> task : tasks.entrySet()) {
       hash = CallDigest.add(hash, task.getKey());
