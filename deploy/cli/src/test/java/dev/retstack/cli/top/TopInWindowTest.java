@@ -160,11 +160,11 @@ class TopInWindowTest {
 
     /** Ends it by Ctrl-C. */
     @Override
-    public void close() throws Exception {
+    public void close() throws IOException {
       script.getOutputStream().write(3);
       script.getOutputStream().flush();
       seen.append(new String(out.readAllBytes(), StandardCharsets.UTF_8));
-      script.waitFor();
+      script.onExit().join();
       assertThat(seen.toString())
           .doesNotContain(ESCAPE + "3J")
           .doesNotContain(ESCAPE + "2J")
