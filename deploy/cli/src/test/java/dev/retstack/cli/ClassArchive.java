@@ -35,7 +35,6 @@ public final class ClassArchive {
           "-XX:TieredStopAtLevel=1",
           "--enable-native-access=ALL-UNNAMED",
           "--sun-misc-unsafe-memory-access=allow",
-          "-Dorg.apache.avro.SERIALIZABLE_PACKAGES=dev.retstack",
           "-Dretstack.root=" + Repository.root());
 
   private static List<String> made;

@@ -13,6 +13,7 @@ import dev.retstack.schema.Control;
 import dev.retstack.schema.ControlResult;
 import dev.retstack.schema.ControlStatus;
 import dev.retstack.schema.DeadLetter;
+import dev.retstack.schema.avro.AvroRecord;
 import dev.retstack.schema.wire.ConfluentFrame;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.schema.wire.Visible;
@@ -36,7 +37,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import org.apache.avro.specific.SpecificRecord;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
@@ -322,7 +322,7 @@ class HostileNamesTest {
             KafkaSettings.of(broker.bootstrap()).producer(),
             new ByteArraySerializer(),
             new ByteArraySerializer())) {
-      SpecificRecord control =
+      AvroRecord control =
           Control.newBuilder()
               .setId(EVIL)
               .setIssuer(EVIL)
@@ -330,7 +330,7 @@ class HostileNamesTest {
               .setName(EVIL)
               .setArguments(List.of(EVIL))
               .build();
-      SpecificRecord result =
+      AvroRecord result =
           ControlResult.newBuilder()
               .setCommand(EVIL)
               .setCore(EVIL)
@@ -340,7 +340,7 @@ class HostileNamesTest {
               .setReasons(List.of(EVIL))
               .setSettings(List.of(EVIL))
               .build();
-      SpecificRecord letter =
+      AvroRecord letter =
           DeadLetter.newBuilder()
               .setTopic(EVIL)
               .setPartition(0)
@@ -358,7 +358,7 @@ class HostileNamesTest {
     }
   }
 
-  private static ProducerRecord<byte[], byte[]> record(String topic, SpecificRecord value) {
+  private static ProducerRecord<byte[], byte[]> record(String topic, AvroRecord value) {
     return new ProducerRecord<>(topic, 0, EVIL.getBytes(UTF_8), ConfluentFrame.encode(value));
   }
 

@@ -15,6 +15,7 @@ import dev.retstack.graph.state.GraphState;
 import dev.retstack.graph.symbol.SymbolTable;
 import dev.retstack.schema.Anomaly;
 import dev.retstack.schema.Span;
+import dev.retstack.schema.avro.AvroRecord;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.schema.wire.ConfluentFrame;
 import dev.retstack.schema.wire.Topics;
@@ -23,7 +24,6 @@ import dev.retstack.service.publish.DerivedRecords;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
-import org.apache.avro.specific.SpecificRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.Test;
 
@@ -99,7 +99,7 @@ class AmendedRecordsTest {
     return state.apply(meta, CORE, "feed", batch);
   }
 
-  private static <T extends SpecificRecord> List<T> of(
+  private static <T extends AvroRecord> List<T> of(
       List<ProducerRecord<byte[], byte[]>> records, String topic, Class<T> type) throws Exception {
     List<T> found = new ArrayList<>();
     for (ProducerRecord<byte[], byte[]> record : records) {

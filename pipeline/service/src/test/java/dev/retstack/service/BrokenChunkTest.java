@@ -9,6 +9,7 @@ import dev.retstack.graph.state.GraphState;
 import dev.retstack.schema.Anomaly;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.DeadLetter;
+import dev.retstack.schema.avro.AvroRecord;
 import dev.retstack.schema.wire.ConfluentFrame;
 import dev.retstack.service.kafka.GroupProtocol;
 import dev.retstack.service.partition.ChunkApplier;
@@ -28,7 +29,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
-import org.apache.avro.specific.SpecificRecord;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -259,7 +259,7 @@ class BrokenChunkTest {
     }
   }
 
-  private <T extends SpecificRecord> List<T> decoded(String topic, Class<T> type) throws Exception {
+  private <T extends AvroRecord> List<T> decoded(String topic, Class<T> type) throws Exception {
     List<T> values = new ArrayList<>();
     for (byte[] value : TopicReader.values(bench.kafka(), topic)) {
       values.add(ConfluentFrame.decode(value, type));

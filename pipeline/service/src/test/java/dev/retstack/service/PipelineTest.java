@@ -14,6 +14,7 @@ import dev.retstack.schema.Chunk;
 import dev.retstack.schema.DeadLetter;
 import dev.retstack.schema.Profile;
 import dev.retstack.schema.Span;
+import dev.retstack.schema.avro.AvroRecord;
 import dev.retstack.schema.wire.ConfluentFrame;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.kafka.KafkaSettings;
@@ -36,7 +37,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import org.apache.avro.specific.SpecificRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -315,7 +315,7 @@ class PipelineTest {
         .contains("content-type", "schema-fingerprint", "session", "isa");
   }
 
-  private <T extends SpecificRecord> List<T> decoded(String topic, Class<T> type) throws Exception {
+  private <T extends AvroRecord> List<T> decoded(String topic, Class<T> type) throws Exception {
     List<T> values = new java.util.ArrayList<>();
     for (byte[] value : TopicReader.values(kafka, topic)) {
       values.add(ConfluentFrame.decode(value, type));

@@ -6,11 +6,11 @@ import dev.retstack.schema.IndexBlock;
 import dev.retstack.schema.PyramidDirectory;
 import dev.retstack.schema.TraceEntry;
 import dev.retstack.schema.TraceSeal;
+import dev.retstack.schema.avro.AvroSource;
 import dev.retstack.schema.chunk.Chunks;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.codec.ZstdFrame;
 import dev.retstack.schema.file.TraceIndex.WrongIndexException;
-import dev.retstack.schema.wire.AvroGuard;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
@@ -22,10 +22,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.zip.CRC32C;
-import org.apache.avro.AvroRuntimeException;
-import org.apache.avro.io.BinaryDecoder;
-import org.apache.avro.io.DecoderFactory;
-import org.apache.avro.specific.SpecificDatumReader;
 
 /**
  * Reads a recorded trace from front to back and trusts nothing in it. For one thread.
@@ -43,18 +39,12 @@ import org.apache.avro.specific.SpecificDatumReader;
  * the sizes in a block, and it cannot tell a cut file from a changed one.
  */
 public final class TraceFileReader implements Closeable {
-  static {
-    AvroGuard.trustOwnClasses();
-  }
-
   private static final int UNPACKED_BYTES_MIN = 1 << 16;
 
   private final String file;
   private final TraceInput in;
   private final TraceIndex index = new TraceIndex();
   private byte[] sync;
-  private SpecificDatumReader<TraceEntry> datums;
-  private BinaryDecoder decoder;
   private byte[] unpacked = new byte[UNPACKED_BYTES_MIN];
   private long entries;
   private boolean ended;
@@ -161,28 +151,31 @@ public final class TraceFileReader implements Closeable {
   }
 
   private void readHeader() throws IOException, CutOffException {
-    List<byte[]> candidates = new ArrayList<>(TraceFormat.HEADERS);
-    while (candidates.getFirst().length > in.offset()) {
-      int at = (int) in.offset();
-      int b = in.read();
-      if (b < 0) {
-        throw new CutOffException("its header");
+    int length = TraceFormat.HEADERS.getFirst().length;
+    int taken = in.take(length);
+    byte[] nearest = TraceFormat.HEADERS.getFirst();
+    int same = 0; // bytes that are as expected
+    for (byte[] header : TraceFormat.HEADERS) {
+      int wrong = Arrays.mismatch(header, 0, taken, in.bytes(), 0, taken);
+      if (wrong < 0 || wrong > same) {
+        nearest = header;
+        same = wrong < 0 ? taken : wrong;
       }
-      int expected = candidates.getFirst()[at] & 0xff;
-      candidates.removeIf(header -> (header[at] & 0xff) != b);
-      if (candidates.isEmpty()) {
-        throw corrupt(
-            at,
-            "not a trace that this version knows: header byte expected 0x%02x, received 0x%02x;"
-                    .formatted(expected, b)
-                + " if another version wrote it, record it again");
-      }
+    }
+    if (same < taken) {
+      throw corrupt(
+          same,
+          "not a trace that this version knows: header byte expected 0x%02x, received 0x%02x;"
+                  .formatted(nearest[same] & 0xff, in.bytes()[same] & 0xff)
+              + " if another version wrote it, record it again");
+    }
+    if (taken < length) {
+      throw new CutOffException("its header");
     }
     if (in.take(TraceFormat.SYNC_BYTES) < TraceFormat.SYNC_BYTES) {
       throw new CutOffException("its header");
     }
     sync = Arrays.copyOf(in.bytes(), TraceFormat.SYNC_BYTES);
-    datums = new SpecificDatumReader<>(TraceEntry.getClassSchema());
   }
 
   private TraceEntry nextEntry() throws IOException, CutOffException {
@@ -531,10 +524,8 @@ public final class TraceFileReader implements Closeable {
 
   private TraceEntry decode(long start, int length) throws IOException {
     try {
-      AvroGuard.check(TraceEntry.getClassSchema(), unpacked, 0, length);
-      decoder = DecoderFactory.get().binaryDecoder(unpacked, 0, length, decoder);
-      return datums.read(null, decoder);
-    } catch (CorruptChunkException | AvroRuntimeException e) {
+      return AvroSource.read(new TraceEntry(), unpacked, 0, length);
+    } catch (CorruptChunkException e) {
       throw corrupt(start, e.getMessage());
     }
   }

@@ -28,7 +28,7 @@ public final class TraceFileWriter implements Closeable {
 
   private TraceFileWriter(OutputStream file, byte[] sync, Closeable claim) throws IOException {
     this.claim = claim;
-    out = new TraceOutput(file, sync);
+    out = TraceOutput.begin(file, sync);
   }
 
   /**
@@ -37,7 +37,6 @@ public final class TraceFileWriter implements Closeable {
    * @throws IOException also where another process, or this one, is writing a trace there
    */
   public static TraceFileWriter open(Path file) throws IOException {
-    // without a marker given, Avro makes one of time and a random number
     return open(file, null);
   }
 

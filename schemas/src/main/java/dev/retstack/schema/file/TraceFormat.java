@@ -42,7 +42,7 @@ final class TraceFormat {
 
   private static byte[] headerBytes(boolean schemaFirst) {
     SequencedMap<String, String> metadata = new LinkedHashMap<>();
-    metadata.put("avro.schema", TraceEntry.getClassSchema().toString());
+    metadata.put("avro.schema", TraceEntry.schemaText());
     metadata.put("avro.codec", CODEC);
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     out.writeBytes(MAGIC);
@@ -64,7 +64,7 @@ final class TraceFormat {
   }
 
   /** A non-negative number in Avro's zigzag form. */
-  private static void putLong(ByteArrayOutputStream out, long value) {
+  static void putLong(ByteArrayOutputStream out, long value) {
     long rest = value << 1;
     while (rest > 0x7f) {
       out.write((int) ((rest & 0x7f) | 0x80));

@@ -1,58 +1,54 @@
 package dev.retstack.schema.file;
 
+import com.github.luben.zstd.ZstdOutputStreamNoFinalizer;
 import dev.retstack.schema.TraceEntry;
+import dev.retstack.schema.avro.AvroSource;
 import dev.retstack.schema.codec.CorruptChunkException;
-import dev.retstack.schema.wire.AvroGuard;
 import java.io.ByteArrayOutputStream;
 import java.io.Closeable;
 import java.io.FilterOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
+import java.util.UUID;
 import java.util.zip.CRC32C;
-import org.apache.avro.file.CodecFactory;
-import org.apache.avro.file.DataFileWriter;
-import org.apache.avro.io.BinaryEncoder;
-import org.apache.avro.io.EncoderFactory;
-import org.apache.avro.specific.SpecificDatumWriter;
 
 /** Writes entries of a trace, a block for each, and sums what it has written. */
 final class TraceOutput implements Closeable {
-  static {
-    AvroGuard.trustOwnClasses();
-  }
-
   private final ChecksumOutput out;
-  private final DataFileWriter<TraceEntry> container;
-  private final SpecificDatumWriter<TraceEntry> datums =
-      new SpecificDatumWriter<>(TraceEntry.getClassSchema());
+  private final byte[] sync;
   private final ByteArrayOutputStream entryBytes = new ByteArrayOutputStream(1 << 16);
-  private BinaryEncoder encoder;
   private boolean broken;
+
+  private TraceOutput(OutputStream file, byte[] sync) {
+    out = new ChecksumOutput(file);
+    this.sync = sync;
+  }
 
   /**
    * Begins a trace.
    *
    * @param sync the marker; null for any
    */
-  TraceOutput(OutputStream file, byte[] sync) throws IOException {
-    this(new ChecksumOutput(file), sync);
-  }
-
-  private TraceOutput(ChecksumOutput out, byte[] sync) throws IOException {
-    this.out = out;
-    container = new DataFileWriter<>(datums);
-    container.setCodec(CodecFactory.zstandardCodec(TraceFormat.ZSTD_LEVEL, true));
-    container.create(TraceEntry.getClassSchema(), out, sync);
-    container.flush();
+  static TraceOutput begin(OutputStream file, byte[] sync) throws IOException {
+    UUID any = UUID.randomUUID();
+    TraceOutput output =
+        new TraceOutput(
+            file,
+            sync != null
+                ? sync
+                : ByteBuffer.allocate(TraceFormat.SYNC_BYTES)
+                    .putLong(any.getMostSignificantBits())
+                    .putLong(any.getLeastSignificantBits())
+                    .array());
+    output.out.write(TraceFormat.HEADERS.getFirst());
+    output.out.write(output.sync);
+    return output;
   }
 
   /** Goes on with a trace that has begun, from its end. */
-  static TraceOutput behind(OutputStream file, byte[] sync) throws IOException {
-    ChecksumOutput out = new ChecksumOutput(OutputStream.nullOutputStream());
-    TraceOutput output = new TraceOutput(out, sync);
-    out.turnTo(file);
-    return output;
+  static TraceOutput behind(OutputStream file, byte[] sync) {
+    return new TraceOutput(file, sync);
   }
 
   /** Bytes written so far. */
@@ -81,16 +77,30 @@ final class TraceOutput implements Closeable {
       throw new IOException("an earlier write failed: the trace ends there");
     }
     entryBytes.reset();
-    encoder = EncoderFactory.get().binaryEncoder(entryBytes, encoder);
-    datums.write(entry, encoder);
-    encoder.flush();
+    entry.writeTo(entryBytes);
     byte[] bytes = entryBytes.toByteArray();
     refuseUnreadable(bytes);
     broken = true;
     out.blockCrc.reset();
-    container.appendEncoded(ByteBuffer.wrap(bytes));
-    container.flush();
+    out.write(block(bytes));
+    out.flush();
     broken = false;
+  }
+
+  /** A block of one entry. */
+  private byte[] block(byte[] entry) throws IOException {
+    ByteArrayOutputStream packed = new ByteArrayOutputStream(entry.length / 2 + (1 << 10));
+    try (ZstdOutputStreamNoFinalizer zstd =
+        new ZstdOutputStreamNoFinalizer(packed, TraceFormat.ZSTD_LEVEL)) {
+      zstd.setChecksum(true);
+      zstd.write(entry);
+    }
+    ByteArrayOutputStream block = new ByteArrayOutputStream(packed.size() + (1 << 6));
+    TraceFormat.putLong(block, 1);
+    TraceFormat.putLong(block, packed.size());
+    packed.writeTo(block);
+    block.writeBytes(sync);
+    return block.toByteArray();
   }
 
   /** What the reader would refuse must not be written, or a user finds out too late. */
@@ -104,7 +114,7 @@ final class TraceOutput implements Closeable {
               + " can be read back");
     }
     try {
-      AvroGuard.check(TraceEntry.getClassSchema(), bytes, 0, bytes.length);
+      AvroSource.check(new TraceEntry(), bytes, 0, bytes.length);
     } catch (CorruptChunkException e) {
       throw new IllegalArgumentException("entry could not be read back: " + e.getMessage(), e);
     }
@@ -112,12 +122,7 @@ final class TraceOutput implements Closeable {
 
   @Override
   public void close() throws IOException {
-    // the stream is closed by Avro's writer, or here where that one fails before it
-    try (out) {
-      if (!broken) {
-        container.close();
-      }
-    }
+    out.close();
   }
 
   /** Counts and sums the bytes that have reached the file. */
@@ -128,11 +133,6 @@ final class TraceOutput implements Closeable {
 
     ChecksumOutput(OutputStream out) {
       super(out);
-    }
-
-    void turnTo(OutputStream file) {
-      out = file;
-      count = 0;
     }
 
     @Override

@@ -1,20 +1,11 @@
 package dev.retstack.schema.wire;
 
+import dev.retstack.schema.avro.AvroRecord;
+import dev.retstack.schema.avro.AvroSource;
 import dev.retstack.schema.codec.CorruptChunkException;
 import java.io.ByteArrayOutputStream;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
-import org.apache.avro.AvroRuntimeException;
 import org.apache.avro.Schema;
-import org.apache.avro.io.BinaryDecoder;
-import org.apache.avro.io.BinaryEncoder;
-import org.apache.avro.io.DecoderFactory;
-import org.apache.avro.io.EncoderFactory;
-import org.apache.avro.specific.SpecificData;
-import org.apache.avro.specific.SpecificDatumReader;
-import org.apache.avro.specific.SpecificDatumWriter;
-import org.apache.avro.specific.SpecificRecord;
 
 /**
  * The wire format that registry clients, Kafka UIs and Connect converters read:
@@ -36,25 +27,15 @@ public final class ConfluentFrame {
 
   private static final byte MAGIC = 0;
 
-  static {
-    AvroGuard.trustOwnClasses();
-  }
-
   private ConfluentFrame() {}
 
   /** The message of a record, under the id of its own schema. */
-  public static byte[] encode(SpecificRecord record) {
+  public static byte[] encode(AvroRecord record) {
     Schema schema = record.getSchema();
     ByteArrayOutputStream out = new ByteArrayOutputStream(256);
     out.writeBytes(
         ByteBuffer.allocate(HEADER_BYTES).put(MAGIC).putInt(SchemaIds.idOf(schema)).array());
-    try {
-      BinaryEncoder encoder = EncoderFactory.get().binaryEncoder(out, null);
-      new SpecificDatumWriter<SpecificRecord>(schema).write(record, encoder);
-      encoder.flush();
-    } catch (IOException e) {
-      throw new UncheckedIOException("memory does not fail", e);
-    }
+    record.writeTo(out);
     return out.toByteArray();
   }
 
@@ -64,7 +45,7 @@ public final class ConfluentFrame {
    * @throws CorruptChunkException where the message is too long or too short, has another magic, an
    *     id that is unknown or not of this type, or is not exactly one datum of that schema
    */
-  public static <T extends SpecificRecord> T decode(byte[] message, Class<T> type)
+  public static <T extends AvroRecord> T decode(byte[] message, Class<T> type)
       throws CorruptChunkException {
     if (message == null || message.length < HEADER_BYTES || message.length > MESSAGE_BYTES_MAX) {
       throw new CorruptChunkException(
@@ -78,7 +59,8 @@ public final class ConfluentFrame {
     if (message[0] != MAGIC) {
       throw new CorruptChunkException("first byte: expected 0, received " + (message[0] & 0xff));
     }
-    Schema reader = SpecificData.get().getSchema(type);
+    T record = SchemaIds.newRecord(type);
+    Schema reader = record.getSchema();
     int id = ByteBuffer.wrap(message).getInt(1);
     if (id != SchemaIds.idOf(reader)) {
       String received = SchemaIds.schemaById(id).map(Schema::getName).orElse("unknown");
@@ -93,14 +75,6 @@ public final class ConfluentFrame {
               + received
               + "); if another version wrote this topic, use another --prefix");
     }
-    AvroGuard.check(reader, message, HEADER_BYTES, message.length);
-    try {
-      BinaryDecoder decoder =
-          DecoderFactory.get()
-              .binaryDecoder(message, HEADER_BYTES, message.length - HEADER_BYTES, null);
-      return type.cast(new SpecificDatumReader<T>(reader).read(null, decoder));
-    } catch (IOException | AvroRuntimeException e) {
-      throw new CorruptChunkException(reader.getName() + " does not decode: " + e.getMessage(), e);
-    }
+    return AvroSource.read(record, message, HEADER_BYTES, message.length);
   }
 }

@@ -12,6 +12,7 @@ import dev.retstack.schema.Profile;
 import dev.retstack.schema.Span;
 import dev.retstack.schema.TraceEntry;
 import dev.retstack.schema.TraceRecords;
+import dev.retstack.schema.avro.AvroRecord;
 import java.nio.ByteBuffer;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
@@ -20,6 +21,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.apache.avro.Schema;
 import org.apache.avro.SchemaNormalization;
 
@@ -31,21 +34,28 @@ import org.apache.avro.SchemaNormalization;
  * specification), with the top bit cleared.
  */
 public final class SchemaIds {
-  /** Every schema that may stand in front of a message. */
-  private static final List<Schema> CURRENT =
+  /** Every record that may stand in a message. */
+  private static final List<Supplier<? extends AvroRecord>> TYPES =
       List.of(
-          Chunk.getClassSchema(),
-          Image.getClassSchema(),
-          Control.getClassSchema(),
-          ControlResult.getClassSchema(),
-          Span.getClassSchema(),
-          Anomaly.getClassSchema(),
-          Profile.getClassSchema(),
-          DeadLetter.getClassSchema(),
-          Node.getClassSchema(),
-          Fleet.getClassSchema(),
-          TraceEntry.getClassSchema(),
-          TraceRecords.getClassSchema());
+          Chunk::new,
+          Image::new,
+          Control::new,
+          ControlResult::new,
+          Span::new,
+          Anomaly::new,
+          Profile::new,
+          DeadLetter::new,
+          Node::new,
+          Fleet::new,
+          TraceEntry::new,
+          TraceRecords::new);
+
+  private static final Map<Class<?>, Supplier<? extends AvroRecord>> BY_CLASS =
+      TYPES.stream()
+          .collect(Collectors.toUnmodifiableMap(type -> type.get().getClass(), type -> type));
+
+  private static final List<Schema> CURRENT =
+      TYPES.stream().map(type -> type.get().getSchema()).toList();
 
   private static final Map<Integer, Schema> BY_ID = table();
 
@@ -57,6 +67,11 @@ public final class SchemaIds {
   }
 
   private SchemaIds() {}
+
+  /** A record of that class, without values. */
+  static <T extends AvroRecord> T newRecord(Class<T> type) {
+    return type.cast(BY_CLASS.get(type).get());
+  }
 
   /** Id of any schema: positive, below 2^31. */
   public static int idOf(Schema schema) {

@@ -16,6 +16,7 @@ import dev.retstack.schema.Span;
 import dev.retstack.schema.TraceEntry;
 import dev.retstack.schema.TraceRecord;
 import dev.retstack.schema.TraceRecords;
+import dev.retstack.schema.avro.AvroRecord;
 import dev.retstack.schema.chunk.Chunks;
 import dev.retstack.schema.chunk.Codecs;
 import dev.retstack.schema.codec.CorruptChunkException;
@@ -38,7 +39,6 @@ import org.apache.avro.Schema;
 import org.apache.avro.io.EncoderFactory;
 import org.apache.avro.io.JsonEncoder;
 import org.apache.avro.specific.SpecificDatumWriter;
-import org.apache.avro.specific.SpecificRecord;
 
 /** What this version writes, for {@code golden/}: see the README there. */
 final class GoldenFiles {
@@ -52,7 +52,7 @@ final class GoldenFiles {
     for (Schema schema : SchemaIds.current()) {
       files.put(schema.getName() + ".avsc", (schema + "\n").getBytes(StandardCharsets.UTF_8));
     }
-    for (SpecificRecord record : messages()) {
+    for (AvroRecord record : messages()) {
       String name = "message-" + record.getSchema().getName();
       files.put(name + ".bin", ConfluentFrame.encode(record));
       files.put(name + ".json", json(List.of(record)));
@@ -134,7 +134,7 @@ final class GoldenFiles {
     return part;
   }
 
-  private static List<SpecificRecord> messages() {
+  private static List<AvroRecord> messages() {
     SplittableRandom random = new SplittableRandom(3);
     RecordBatch batch = Samples.callTree(random, 30, 4);
     batch = Samples.withOthers(batch, random, 6);
@@ -241,12 +241,12 @@ final class GoldenFiles {
   }
 
   /** Avro's own JSON form of the records, one after the other. */
-  private static byte[] json(List<? extends SpecificRecord> records) throws IOException {
+  private static byte[] json(List<? extends AvroRecord> records) throws IOException {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     Schema schema = records.getFirst().getSchema();
     JsonEncoder encoder = EncoderFactory.get().jsonEncoder(schema, out, true);
-    SpecificDatumWriter<SpecificRecord> writer = new SpecificDatumWriter<>(schema);
-    for (SpecificRecord record : records) {
+    SpecificDatumWriter<AvroRecord> writer = new SpecificDatumWriter<>(schema);
+    for (AvroRecord record : records) {
       writer.write(record, encoder);
     }
     encoder.flush();

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.schema.TraceEntry;
 import dev.retstack.schema.TraceRecords;
+import dev.retstack.schema.avro.AvroRecord;
 import dev.retstack.schema.chunk.Chunks;
 import dev.retstack.schema.chunk.Codecs;
 import dev.retstack.schema.record.RecordBatch;
-import dev.retstack.schema.wire.AvroGuard;
 import dev.retstack.schema.wire.ConfluentFrame;
 import dev.retstack.schema.wire.SchemaIds;
 import java.io.ByteArrayOutputStream;
@@ -35,7 +35,6 @@ import org.apache.avro.io.Decoder;
 import org.apache.avro.io.DecoderFactory;
 import org.apache.avro.io.EncoderFactory;
 import org.apache.avro.specific.SpecificDatumReader;
-import org.apache.avro.specific.SpecificRecord;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -50,7 +49,6 @@ class GoldenTest {
   /** With {@code -Dretstack.golden.write} the folder is written anew. */
   @BeforeAll
   static void write(@TempDir Path scratch) throws Exception {
-    AvroGuard.trustOwnClasses();
     if (System.getProperty("retstack.golden.write") != null) {
       for (var file : GoldenFiles.make(scratch).entrySet()) {
         Files.write(GOLDEN.resolve(file.getKey()), file.getValue());
@@ -115,9 +113,9 @@ class GoldenTest {
   @MethodSource("messages")
   void messagesMeanWhatTheyMeant(Path file) throws Exception {
     String name = file.getFileName().toString().replaceAll("message-|\\.bin", "");
-    Class<? extends SpecificRecord> type =
-        Class.forName("dev.retstack.schema." + name).asSubclass(SpecificRecord.class);
-    SpecificRecord read = ConfluentFrame.decode(Files.readAllBytes(file), type);
+    Class<? extends AvroRecord> type =
+        Class.forName("dev.retstack.schema." + name).asSubclass(AvroRecord.class);
+    AvroRecord read = ConfluentFrame.decode(Files.readAllBytes(file), type);
     assertThat(List.of(read)).isEqualTo(expected(json(file), file.resolveSibling(name + ".avsc")));
   }
 

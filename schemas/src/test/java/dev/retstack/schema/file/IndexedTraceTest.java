@@ -519,7 +519,7 @@ class IndexedTraceTest {
   }
 
   private static IndexBlock decoded(byte[] bytes) throws IOException {
-    return new SpecificDatumReader<>(IndexBlock.class)
+    return new SpecificDatumReader<IndexBlock>(IndexBlock.getClassSchema())
         .read(null, DecoderFactory.get().binaryDecoder(bytes, null));
   }
 

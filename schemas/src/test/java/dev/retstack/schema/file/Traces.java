@@ -8,7 +8,7 @@ import dev.retstack.schema.PyramidLine;
 import dev.retstack.schema.PyramidTask;
 import dev.retstack.schema.PyramidTiles;
 import dev.retstack.schema.TraceEntry;
-import dev.retstack.schema.wire.AvroGuard;
+import dev.retstack.schema.avro.AvroRecord;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -21,7 +21,6 @@ import org.apache.avro.file.DataFileWriter;
 import org.apache.avro.io.BinaryEncoder;
 import org.apache.avro.io.EncoderFactory;
 import org.apache.avro.specific.SpecificDatumWriter;
-import org.apache.avro.specific.SpecificRecord;
 
 /** Whole traces in and out of lists. */
 final class Traces {
@@ -64,7 +63,7 @@ final class Traces {
   /** The block of an entry that is encoded already, as a file has it. */
   static byte[] block(byte[] entry) throws IOException {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
-    try (var writer = new DataFileWriter<>(new SpecificDatumWriter<>(TraceEntry.class))) {
+    try (var writer = new DataFileWriter<>(new SpecificDatumWriter<TraceEntry>(TraceEntry.getClassSchema()))) {
       writer.setCodec(CodecFactory.zstandardCodec(TraceFormat.ZSTD_LEVEL, true));
       writer.create(TraceEntry.getClassSchema(), out, SYNC);
       writer.appendEncoded(ByteBuffer.wrap(entry));
@@ -73,8 +72,7 @@ final class Traces {
     return Arrays.copyOfRange(file, blockEnds(file).getFirst(), file.length);
   }
 
-  static <T extends SpecificRecord> byte[] encoded(T record) throws IOException {
-    AvroGuard.trustOwnClasses();
+  static <T extends AvroRecord> byte[] encoded(T record) throws IOException {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     BinaryEncoder encoder = EncoderFactory.get().binaryEncoder(out, null);
     new SpecificDatumWriter<T>(record.getSchema()).write(record, encoder);

@@ -11,6 +11,7 @@ import dev.retstack.schema.Image;
 import dev.retstack.schema.Profile;
 import dev.retstack.schema.Samples;
 import dev.retstack.schema.Span;
+import dev.retstack.schema.avro.AvroRecord;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,7 +20,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.apache.avro.Schema;
-import org.apache.avro.specific.SpecificRecord;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -89,7 +89,7 @@ class JavaScriptTest {
         .contains("\"returnToHandlerStart\":\"" + 0x4141_4141_4141_4141L + "\"");
   }
 
-  private static String read(String modules, Path folder, SpecificRecord record, String way)
+  private static String read(String modules, Path folder, AvroRecord record, String way)
       throws IOException, InterruptedException {
     Path script = folder.resolve("consumer.js");
     try (var in = JavaScriptTest.class.getResourceAsStream("consumer.js")) {

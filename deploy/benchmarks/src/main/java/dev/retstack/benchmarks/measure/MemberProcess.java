@@ -43,8 +43,7 @@ public final class MemberProcess implements AutoCloseable {
         List.of(
             "--enable-native-access=ALL-UNNAMED",
             "--sun-misc-unsafe-memory-access=allow",
-            "-XX:+ExitOnOutOfMemoryError",
-            "-Dorg.apache.avro.SERIALIZABLE_PACKAGES=dev.retstack"));
+            "-XX:+ExitOnOutOfMemoryError"));
     command.addAll(jvm);
     command.addAll(
         List.of("-cp", System.getProperty("java.class.path"), "dev.retstack.cli.Main", "pipeline"));

@@ -11,7 +11,7 @@ import dev.retstack.fleet.loader.elf.ElfFormatException;
 import dev.retstack.fleet.loader.elf.Symbol;
 import dev.retstack.schema.Image;
 import dev.retstack.schema.SourceLine;
-import dev.retstack.schema.wire.AvroGuard;
+import dev.retstack.schema.avro.AvroSource;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
 import it.unimi.dsi.fastutil.longs.LongSet;
@@ -342,7 +342,7 @@ public final class LoadedImage {
     for (Symbol function : elf.functions()) {
       bytes += function.name().length();
     }
-    return bytes < AvroGuard.HEAP_BYTES_MAX / 4 * 3;
+    return bytes < AvroSource.HEAP_BYTES_MAX / 4 * 3;
   }
 
   private List<SourceLine> schemaLines() {

@@ -2,6 +2,7 @@ package dev.retstack.service.control;
 
 import dev.retstack.schema.Control;
 import dev.retstack.schema.ControlResult;
+import dev.retstack.schema.avro.AvroRecord;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.wire.ConfluentFrame;
 import dev.retstack.schema.wire.Topics;
@@ -18,7 +19,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
-import org.apache.avro.specific.SpecificRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
@@ -202,7 +202,7 @@ public final class ControlClient implements AutoCloseable {
   /** The end of a topic, and whether it is the whole topic. */
   private record Last<T>(List<T> records, boolean all) {}
 
-  private static <T extends SpecificRecord> Last<T> last(
+  private static <T extends AvroRecord> Last<T> last(
       KafkaConsumer<byte[], byte[]> consumer,
       String topic,
       Class<T> type,
@@ -236,7 +236,7 @@ public final class ControlClient implements AutoCloseable {
   }
 
   /** What is no such record was sent by somebody else; it is not ours to fail on. */
-  private static <T extends SpecificRecord> Optional<T> decode(
+  private static <T extends AvroRecord> Optional<T> decode(
       ConsumerRecord<byte[], byte[]> record, Class<T> type) {
     try {
       return Optional.of(ConfluentFrame.decode(record.value(), type));

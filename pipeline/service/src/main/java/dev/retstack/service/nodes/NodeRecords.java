@@ -3,13 +3,13 @@ package dev.retstack.service.nodes;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.retstack.schema.Node;
+import dev.retstack.schema.avro.AvroRecord;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.wire.ConfluentFrame;
 import dev.retstack.service.kafka.KafkaSettings;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
-import org.apache.avro.specific.SpecificRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.KafkaException;
@@ -44,7 +44,7 @@ public final class NodeRecords {
    *
    * @throws CorruptChunkException where it is none, or one that is far too long
    */
-  static <T extends SpecificRecord> T decode(ConsumerRecord<byte[], byte[]> record, Class<T> type)
+  static <T extends AvroRecord> T decode(ConsumerRecord<byte[], byte[]> record, Class<T> type)
       throws CorruptChunkException {
     if (record.key().length + record.value().length > BYTES_MAX) {
       throw new CorruptChunkException(

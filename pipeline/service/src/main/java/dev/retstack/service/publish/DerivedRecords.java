@@ -15,6 +15,7 @@ import dev.retstack.schema.Anomaly;
 import dev.retstack.schema.ClockUnit;
 import dev.retstack.schema.DeadLetter;
 import dev.retstack.schema.Span;
+import dev.retstack.schema.avro.AvroRecord;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.metrics.PartitionMeter;
 import java.nio.ByteBuffer;
@@ -273,12 +274,7 @@ public final class DerivedRecords implements GraphEvents {
     add(topics.anomalies(), row.core(), anomaly, row.session(), row.isa());
   }
 
-  private void add(
-      String topic,
-      String key,
-      org.apache.avro.specific.SpecificRecord value,
-      String session,
-      String isa) {
+  private void add(String topic, String key, AvroRecord value, String session, String isa) {
     gathered.add(PublishedRecord.of(topic, partition, key.getBytes(UTF_8), value, session, isa));
   }
 

@@ -2,13 +2,13 @@ package dev.retstack.service.publish;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.retstack.schema.avro.AvroRecord;
 import dev.retstack.schema.wire.ConfluentFrame;
 import dev.retstack.schema.wire.Headers;
 import dev.retstack.schema.wire.SchemaIds;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.avro.Schema;
-import org.apache.avro.specific.SpecificRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
 
 /** A Kafka record that every tool can read: Avro in the Confluent frame, with the usual headers. */
@@ -31,7 +31,7 @@ public final class PublishedRecord {
 
   /** A record that belongs to no session. */
   public static ProducerRecord<byte[], byte[]> of(
-      String topic, Integer partition, byte[] key, SpecificRecord value) {
+      String topic, Integer partition, byte[] key, AvroRecord value) {
     ProducerRecord<byte[], byte[]> record =
         new ProducerRecord<>(topic, partition, key, ConfluentFrame.encode(value));
     record.headers().add(Headers.CONTENT_TYPE, AVRO);
@@ -41,12 +41,7 @@ public final class PublishedRecord {
 
   /** A record of one session. */
   public static ProducerRecord<byte[], byte[]> of(
-      String topic,
-      Integer partition,
-      byte[] key,
-      SpecificRecord value,
-      String session,
-      String isa) {
+      String topic, Integer partition, byte[] key, AvroRecord value, String session, String isa) {
     ProducerRecord<byte[], byte[]> record = of(topic, partition, key, value);
     record.headers().add(Headers.SESSION, session.getBytes(UTF_8));
     record.headers().add(Headers.ISA, isa.getBytes(UTF_8));

@@ -13,6 +13,7 @@ import dev.retstack.graph.state.GraphState;
 import dev.retstack.graph.symbol.SymbolTable;
 import dev.retstack.schema.Anomaly;
 import dev.retstack.schema.Span;
+import dev.retstack.schema.avro.AvroRecord;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.schema.record.TaskEvent;
@@ -23,7 +24,6 @@ import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
-import org.apache.avro.specific.SpecificRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.Test;
 
@@ -121,7 +121,7 @@ class DerivedRecordsTest {
         batch);
   }
 
-  private <T extends SpecificRecord> List<T> taken(String topic, Class<T> type)
+  private <T extends AvroRecord> List<T> taken(String topic, Class<T> type)
       throws CorruptChunkException {
     List<T> records = new ArrayList<>();
     for (ProducerRecord<byte[], byte[]> record : derived.take()) {

@@ -13,7 +13,6 @@ import dev.retstack.schema.codec.ChunkCodec;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.codec.RecordsCodec;
 import dev.retstack.schema.record.RecordBatch;
-import dev.retstack.schema.wire.AvroGuard;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -106,7 +105,6 @@ class CodecPropertyTest {
   @Test
   @SuppressWarnings("EnumOrdinal") // a batch numbers kinds as the schema does
   void recordsAreAvro() throws IOException {
-    AvroGuard.trustOwnClasses();
     SplittableRandom random = new SplittableRandom(Seeds.fresh("recordsAreAvro"));
     for (int count : new int[] {0, 1, 100}) {
       RecordBatch batch = Samples.garbage(random, count);
@@ -124,7 +122,7 @@ class CodecPropertyTest {
       }
       ByteArrayOutputStream out = new ByteArrayOutputStream();
       BinaryEncoder encoder = EncoderFactory.get().binaryEncoder(out, null);
-      new SpecificDatumWriter<>(TraceRecords.class).write(new TraceRecords(records), encoder);
+      new SpecificDatumWriter<TraceRecords>(TraceRecords.getClassSchema()).write(new TraceRecords(records), encoder);
       encoder.flush();
       assertThat(new RecordsCodec().encode(batch)).isEqualTo(out.toByteArray());
     }
