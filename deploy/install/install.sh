@@ -11,7 +11,7 @@
 #   --no-emulators   neither libunicorn nor guest images: for members of the pipeline
 #
 # The folder:
-#   retstack                     the command; jvm.args and long-runs.args hold its JVM flags
+#   retstack                     the command; jvm.args and jvm.sh hold its JVM flags
 #   lib/                         jars, numbered in the order of the class path
 #   java                         the JDK
 #   *.aot, servers.jsa           class archives, one for each group of verbs: starts take half the time; the JVM
@@ -26,6 +26,7 @@ umask 022
 
 root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.." && pwd)
 target=$root/deploy/cli/target
+. "$root/deploy/install/jvm.sh"
 prefix=/opt/retstack destdir='' systemd=no with_java=no emulators=yes
 
 fail() {
@@ -97,14 +98,11 @@ lay_out_java() {
   fi
 }
 
-# Makes archive $1, running once what users run of its group of verbs.
-archive() {
-  local IFS=: jars=("$new"/lib/*.jar) flag=AOTCacheOutput group=${1%.*}
-  case $1 in *.jsa) flag=ArchiveClassesAtExit ;; esac
-  "$java_home/bin/java" "@$new/jvm.args" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 "-XX:$flag=$new/$1" \
-    "-Dretstack.root=$new" "-Dretstack.libunicorn=$new/emulators/libunicorn.so.2" -cp "${jars[*]}" \
-    dev.retstack.cli.ArchiveTraining "$group" "$root/schemas/golden/v1/trace.avro" "$new/training/$group" \
-    >/dev/null 2>&1 </dev/null || true
+make_all_archives() {
+  local classpath
+  classpath=$(printf ':%s' "$new"/lib/*.jar)
+  make_archives "$new" "$root/schemas/golden/v1/trace.avro" "$java_home/bin/java" "@$new/jvm.args" \
+    "-Dretstack.root=$new" "-Dretstack.libunicorn=$new/emulators/libunicorn.so.2" "-DZstdNativePath=$new/zstd.so" -cp "${classpath#:}"
 }
 
 lay_out_units() {
@@ -132,14 +130,9 @@ lay_out_jars
 [ $emulators = no ] || lay_out_emulators
 lay_out_java
 install -m 755 "$root/deploy/install/retstack" "$root/deploy/secrets.sh" "$new"
-install -m 644 "$root/deploy/install/jvm.args" "$root/deploy/long-runs.args" "$root/deploy/fleet.conf" "$new"
-archive classes.aot &
-archive servers.jsa
-wait
-archive record.aot &
-archive view.aot
-wait
-rm -rf "$new/training"
+install -m 644 "$root"/deploy/install/jvm.* "$root/deploy/fleet.conf" "$new"
+unpack_zstd "$new" "$java_home"
+make_all_archives
 # in place in one step: what runs keeps the files that it has open
 [ ! -e "$folder" ] || mv "$folder" "$folder.old"
 mv "$new" "$folder"

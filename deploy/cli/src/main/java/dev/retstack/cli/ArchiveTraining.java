@@ -43,6 +43,7 @@ public final class ArchiveTraining {
     Path folder = Files.createDirectories(Path.of(arguments[2]));
     boolean all = group.equals("all");
     if (all || group.equals("classes")) {
+      run("--version");
       run("isa");
       run("report", trace);
       run("graph", trace);

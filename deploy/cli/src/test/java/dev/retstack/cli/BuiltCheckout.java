@@ -24,8 +24,8 @@ public final class BuiltCheckout {
             "pom.xml",
             "deploy/setup.sh",
             "deploy/packages",
-            "deploy/long-runs.args",
             "deploy/install/jvm.args",
+            "deploy/install/jvm.sh",
             "emulators/unicorn/src/main/resources/dev/retstack/unicorn/library/libunicorn.sha256");
     for (String file : files) {
       copy(checkout, file);

@@ -19,7 +19,6 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -59,9 +58,6 @@ class PageFiguresTest {
   private static final int STEPS = Integer.getInteger("retstack.figures.steps", 1);
   private static final int VIEWERS = Integer.getInteger("retstack.figures.viewers", 2);
   private static final int WATCH_MS = Integer.getInteger("retstack.figures.watch", 1000);
-
-  /** From here on the launcher takes the better compiler. */
-  private static final long BIG_BYTES = 16 << 20;
 
   private static final String IMAGE = "zoo-x86_64-fentry";
 
@@ -106,10 +102,14 @@ class PageFiguresTest {
   /** As the launcher starts it: a server that has answered nothing yet. */
   private static Process view(Path file) throws IOException {
     List<String> command = ClassArchive.java();
-    if (Files.size(file) > BIG_BYTES) {
-      Path flags = Repository.root().resolve("deploy/long-runs.args");
-      command.addAll(
-          List.of("-XX:-UseSerialGC", "-XX:+UseG1GC", "-XX:TieredStopAtLevel=4", "@" + flags));
+    String choose = ". deploy/install/jvm.sh; choose_jvm view \"$1\"; echo $flags";
+    Process flags =
+        new ProcessBuilder("sh", "-c", choose, "sh", file.toAbsolutePath().toString())
+            .directory(Repository.root().toFile())
+            .start();
+    try (BufferedReader out = flags.inputReader()) {
+      command.addAll(List.of("-XX:-UseSerialGC", "-XX:TieredStopAtLevel=4"));
+      command.addAll(List.of(out.readLine().split(" ")));
     }
     command.addAll(List.of("dev.retstack.cli.Main", "view", file.toString(), "--no-browser"));
     return new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
