@@ -16,6 +16,7 @@
 #   java                         the JDK
 #   *.aot, servers.jsa           class archives, one for each group of verbs: starts take half the time; the JVM
 #                                refuses them for other jars
+#   zstd.so                      the library of zstd, which its jar would unpack at each start
 #   emulators/                   libunicorn, images of guests
 #   fleet.conf, secrets.sh       an example of a fleet; a token and a certificate for a trial
 #
@@ -98,11 +99,12 @@ lay_out_java() {
   fi
 }
 
-make_all_archives() {
+lay_out_archives() {
   local classpath
   classpath=$(printf ':%s' "$new"/lib/*.jar)
   make_archives "$new" "$root/schemas/golden/v1/trace.avro" "$java_home/bin/java" "@$new/jvm.args" \
-    "-Dretstack.root=$new" "-Dretstack.libunicorn=$new/emulators/libunicorn.so.2" "-DZstdNativePath=$new/zstd.so" -cp "${classpath#:}"
+    "-Dretstack.root=$new" "-Dretstack.libunicorn=$new/emulators/libunicorn.so.2" "-DZstdNativePath=$new/zstd.so" \
+    -cp "${classpath#:}"
 }
 
 lay_out_units() {
@@ -132,7 +134,7 @@ lay_out_java
 install -m 755 "$root/deploy/install/retstack" "$root/deploy/secrets.sh" "$new"
 install -m 644 "$root"/deploy/install/jvm.* "$root/deploy/fleet.conf" "$new"
 unpack_zstd "$new" "$java_home"
-make_all_archives
+lay_out_archives
 # in place in one step: what runs keeps the files that it has open
 [ ! -e "$folder" ] || mv "$folder" "$folder.old"
 mv "$new" "$folder"

@@ -191,7 +191,8 @@ class TraceFileFuzzTest {
   private static Outcome avroOutcome(byte[] bytes) {
     try (var reader =
         new DataFileStream<>(
-            new ByteArrayInputStream(bytes), new SpecificDatumReader<TraceEntry>(TraceEntry.getClassSchema()))) {
+            new ByteArrayInputStream(bytes),
+            new SpecificDatumReader<TraceEntry>(TraceEntry.getClassSchema()))) {
       reader.forEachRemaining(entry -> {});
       return Outcome.COMPLETE;
     } catch (IOException | AvroRuntimeException e) {

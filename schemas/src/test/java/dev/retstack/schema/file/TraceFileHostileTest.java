@@ -164,7 +164,8 @@ class TraceFileHostileTest {
 
   private static byte[] container(Content content) throws IOException {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
-    try (var writer = new DataFileWriter<>(new SpecificDatumWriter<TraceEntry>(TraceEntry.getClassSchema()))) {
+    try (var writer =
+        new DataFileWriter<>(new SpecificDatumWriter<TraceEntry>(TraceEntry.getClassSchema()))) {
       writer.setCodec(CodecFactory.zstandardCodec(TraceFormat.ZSTD_LEVEL, true));
       writer.create(TraceEntry.getClassSchema(), out);
       content.write(writer);

@@ -63,7 +63,8 @@ final class Traces {
   /** The block of an entry that is encoded already, as a file has it. */
   static byte[] block(byte[] entry) throws IOException {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
-    try (var writer = new DataFileWriter<>(new SpecificDatumWriter<TraceEntry>(TraceEntry.getClassSchema()))) {
+    try (var writer =
+        new DataFileWriter<>(new SpecificDatumWriter<TraceEntry>(TraceEntry.getClassSchema()))) {
       writer.setCodec(CodecFactory.zstandardCodec(TraceFormat.ZSTD_LEVEL, true));
       writer.create(TraceEntry.getClassSchema(), out, SYNC);
       writer.appendEncoded(ByteBuffer.wrap(entry));

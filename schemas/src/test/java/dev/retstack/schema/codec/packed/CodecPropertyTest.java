@@ -122,7 +122,8 @@ class CodecPropertyTest {
       }
       ByteArrayOutputStream out = new ByteArrayOutputStream();
       BinaryEncoder encoder = EncoderFactory.get().binaryEncoder(out, null);
-      new SpecificDatumWriter<TraceRecords>(TraceRecords.getClassSchema()).write(new TraceRecords(records), encoder);
+      new SpecificDatumWriter<TraceRecords>(TraceRecords.getClassSchema())
+          .write(new TraceRecords(records), encoder);
       encoder.flush();
       assertThat(new RecordsCodec().encode(batch)).isEqualTo(out.toByteArray());
     }
