@@ -379,6 +379,7 @@ struct core {
   uint64_t homes_full; /* 1: no more can be made */
   uint64_t revived; /* with ANSWER_GIVEN_UP: where it goes on */
   uint64_t met; /* the block of which Java has said what there is to say of unwinders; UNMET */
+  uint64_t split_time; /* when a block was left in its middle last */
 };
 
 static void stop_before(uc_engine *uc, struct core *c, uint64_t address, int reason) {
