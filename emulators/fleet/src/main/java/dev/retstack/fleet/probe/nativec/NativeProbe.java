@@ -98,7 +98,7 @@ final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
             givenUp,
             place -> target(machine, place));
     answer(
-        new Operands(machine, points, core::lastBlock),
+        new Operands(machine, points, core::lastBlock, () -> core.get("returned")),
         new NativeUnwinding(library, core, contexts, machine, plan));
     describeCards(isa);
     NativeCallback back = engine.callback((_, _) -> machine.tlb().refill());
