@@ -40,6 +40,7 @@ public final class LoadedImage {
   private final List<ActiveConvention> conventions;
   private final List<Long> callSites;
   private final List<Symbol> unwinders;
+  private final List<Symbol> askers;
   private final List<Symbol> longjmps;
   private final PatchSites patchSites;
   private final LongSet relocatedSites = new LongOpenHashSet();
@@ -61,6 +62,7 @@ public final class LoadedImage {
     this.callSites = sites.longStream().sorted().distinct().boxed().toList();
     LeavingFunctions leaving = LeavingFunctions.of(elf);
     this.unwinders = uninstrumented(leaving.unwinders().stream());
+    this.askers = uninstrumented(leaving.askers().stream());
     this.longjmps = uninstrumented(leaving.longjmps().stream());
   }
 
@@ -255,6 +257,11 @@ public final class LoadedImage {
   /** Functions that read return addresses, and must see the true ones. */
   public List<Symbol> unwinders() {
     return unwinders;
+  }
+
+  /** Functions that read their own return address, and must see the true one. */
+  public List<Symbol> askers() {
+    return askers;
   }
 
   /** Functions that go back to where setjmp was called. */
