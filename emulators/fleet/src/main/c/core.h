@@ -125,7 +125,8 @@ struct card {
   int32_t slot_count;
   int64_t slot_from_fp;
   int32_t has_slot_from_fp;
-  int32_t unused[2];
+  int32_t popping_return; /* its opcode, of one byte or two, before two bytes that say how many it pops; 0: there is none */
+  int32_t unused;
 };
 
 /* Of the functions of a card, apart, since cards are of the hot path. */
@@ -379,6 +380,8 @@ struct core {
   uint64_t homes_full; /* 1: no more can be made */
   uint64_t revived; /* with ANSWER_GIVEN_UP: where it goes on */
   uint64_t met; /* the block of which Java has said what there is to say of unwinders; UNMET */
+  uint64_t returned; /* one past the block of the program that ran before the last exits */
+  uint64_t split_time; /* when a block was left in its middle last */
 };
 
 static void stop_before(uc_engine *uc, struct core *c, uint64_t address, int reason) {

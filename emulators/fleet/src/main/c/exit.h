@@ -25,6 +25,9 @@ HOT void go_on(struct core *c, const enum guest guest, uint64_t address, int64_t
 
 /* At a place: see place_at(). */
 static void leave(uc_engine *uc, struct core *c, uint64_t address, int64_t place) {
+  if (c->last != &c->nowhere) { /* else it is the second exit of one return, or of more */
+    c->returned = c->last->address + c->last->size;
+  }
   uint64_t stack_pointer = reg_read(uc, c, ANY, (int)c->stack_pointer), above = stack_pointer + c->slot_reach;
   int64_t frame = place < (int64_t)c->handlers ? leaving_by_slot(c, place, above) : leaving_by_way(c, place, above);
   if (__builtin_expect(!in_window(c, stack_pointer) || (uint64_t)frame >= c->frame_count ||

@@ -13,7 +13,7 @@ const struct {
   uint64_t offset;
 } retstack_layout[] = {
     SIZE(core), FIELD(core, reg_read), FIELD(core, reg_write), FIELD(core, emu_stop), FIELD(core, ctl),
-    FIELD(core, resumed), FIELD(core, resumed_user), FIELD(core, request_cache), FIELD(core, now), FIELD(core, deadline), FIELD(core, deadline_kind), FIELD(core, attention), FIELD(core, last), FIELD(core, stack_pointer_at), FIELD(core, watched), FIELD(core, nowhere), FIELD(core, unlisted), FIELD(core, stops_at_jumps), FIELD(core, behind), FIELD(core, left),
+    FIELD(core, resumed), FIELD(core, resumed_user), FIELD(core, request_cache), FIELD(core, now), FIELD(core, deadline), FIELD(core, deadline_kind), FIELD(core, attention), FIELD(core, last), FIELD(core, stack_pointer_at), FIELD(core, watched), FIELD(core, nowhere), FIELD(core, unlisted), FIELD(core, stops_at_jumps), FIELD(core, behind), FIELD(core, left), FIELD(core, split_time), FIELD(core, returned),
     FIELD(core, host_origin), FIELD(core, host_clock), FIELD(core, resuming), FIELD(core, stop), FIELD(core, stop_address),
     FIELD(core, stop_size), FIELD(core, stop_count), FIELD(core, stop_value), FIELD(core, stop_time), FIELD(core, stop_fp), FIELD(core, stop_self), FIELD(core, stop_from), FIELD(core, stop_argument), FIELD(core, task_argument), FIELD(core, task_variable), FIELD(core, task_bytes), FIELD(core, task_value), FIELD(core, answered), FIELD(core, stack_low), FIELD(core, stack_size), FIELD(core, blocks),
     FIELD(core, block_mask), FIELD(core, sites), FIELD(core, site_mask), FIELD(core, block_sites),
@@ -31,7 +31,7 @@ const struct {
     SIZE(operand), FIELD(operand, reg), FIELD(operand, in_memory), FIELD(operand, offset), FIELD(operand, addend),
     SIZE(slot), FIELD(slot, place), FIELD(slot, only), FIELD(slot, reg), FIELD(slot, addend), FIELD(slot, address), FIELD(slot, frame),
     SIZE(card), FIELD(card, return_address), FIELD(card, parent), FIELD(card, fp_at_entry), FIELD(card, fp_at_exit),
-    FIELD(card, retp_at_exit), FIELD(card, slots), SIZE(arguments), CONSTANT(ARGUMENTS), FIELD(core, arguments), FIELD(card, foretold), FIELD(card, slot_count),
+    FIELD(card, retp_at_exit), FIELD(card, slots), SIZE(arguments), CONSTANT(ARGUMENTS), FIELD(core, arguments), FIELD(card, foretold), FIELD(card, slot_count), FIELD(card, popping_return),
     FIELD(card, slot_from_fp), FIELD(card, has_slot_from_fp),
     SIZE(block), FIELD(block, address), FIELD(block, size), FIELD(block, count), FIELD(block, what),
     SIZE(site), FIELD(site, key), FIELD(site, up), FIELD(site, behind), FIELD(site, used), FIELD(site, ahead), FIELD(site, self_pc), FIELD(site, saved_at), FIELD(site, frame_bytes), FIELD(site, card),

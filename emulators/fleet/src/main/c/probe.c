@@ -48,6 +48,7 @@ static __attribute__((noinline)) void unknown(uc_engine *uc, struct core *c, uin
   c->ctl(uc, (int)c->request_cache, address, &tb);
   if (!may_stop || size == 0) { /* the delay slot of a jump, or no code at all: of the program for sure */
     c->unlisted.address = address;
+    c->unlisted.size = (uint16_t)size;
     c->unlisted.count = tb.icount;
     c->last_end = address + size;
     count(c, &c->unlisted);
@@ -149,6 +150,7 @@ static __attribute__((noinline)) int rare_state(uc_engine *uc, struct core *c, c
   if (c->left) {
     c->left = 0;
     c->now -= b->count < c->last->count ? b->count : c->last->count;
+    c->split_time = c->now;
   }
   c->last_end = address + size;
   c->attention = (c->stops_at_jumps || c->registers == NULL ? ATTENTION_RARE : 0) | (c->behind ? ATTENTION_BEHIND : 0) |

@@ -40,6 +40,16 @@ static inline uint64_t values_depth(uint32_t first, uint32_t left, uint32_t form
   return first | (left < VALUES_EACH ? left : VALUES_EACH) << 8 | format << 11;
 }
 
+/* Bytes that the return popped beyond its address, as its code says; 0 where it does not. */
+static __attribute__((noinline)) uint64_t popped(struct core *c, const struct card *card) {
+  const uint8_t *code = word_at(c, ANY, c->returned - sizeof(uint32_t));
+  if (code == NULL) {
+    return 0;
+  }
+  int32_t opcode = card->popping_return > UINT8_MAX ? code[0] << 8 | code[1] : code[1];
+  return opcode != card->popping_return ? 0 : c->swap ? code[2] << 8 | code[3] : code[3] << 8 | code[2];
+}
+
 /* retp of an exit: as the card foretells it, that of the entry where it may be. */
 static inline uint64_t foretold(uc_engine *uc, struct core *c, const struct card *card, uint64_t at_entry) {
   uint64_t first = at_entry;
@@ -50,6 +60,9 @@ static inline uint64_t foretold(uc_engine *uc, struct core *c, const struct card
       return at_entry;
     }
     first = i == 0 ? slot : first;
+  }
+  if (card->popping_return && first - popped(c, card) == at_entry) {
+    return at_entry;
   }
   return first;
 }

@@ -65,6 +65,33 @@ class ContextPropertyTest {
         });
   }
 
+  /** The ret_stacks of the program are as large as those that the reader knows, and fill up. */
+  @Test
+  void aFullRetStackIsAsAnyOther() {
+    Seeds.each(
+        seed -> {
+          SplittableRandom random = new SplittableRandom(seed);
+          int frames = 1 + random.nextInt(12);
+          List<ModelCore> cores = cores(random, frames);
+          GraphLimits limits = GraphLimits.DEFAULT.but().maxDepth(frames).build();
+          Subject subject = Subject.of(new GraphState(limits));
+          for (ModelCore core : cores) {
+            core.chunks(random, 40).forEach(subject::apply);
+          }
+          Validations.identical(subject.state(), cores);
+          Faults faults = Faults.any(random);
+          Subject faulty = Subject.of(new GraphState(limits));
+          for (ModelCore core : cores) {
+            for (ModelChunk chunk : faults.deliver(core, 40).chunks()) {
+              faulty.apply(chunk);
+              Validations.invariants(faulty.state());
+            }
+          }
+          Validations.notMore(faulty.state(), cores);
+          Validations.treesAreTrue(faulty.state(), cores);
+        });
+  }
+
   /** The canary: a reader that leaves TASK records out must be found out. */
   @Test
   void aReaderThatIgnoresTaskRecordsIsFoundOut() {
@@ -112,6 +139,11 @@ class ContextPropertyTest {
 
   /** One or two cores with tasks, interrupts and stacks that change. */
   static List<ModelCore> cores(SplittableRandom random) {
+    return cores(random, 0);
+  }
+
+  /** The same with ret_stacks of that many frames; 0: as large as they may be. */
+  private static List<ModelCore> cores(SplittableRandom random, int retStack) {
     List<ModelCore> cores = new ArrayList<>();
     for (int i = 0, count = 1 + random.nextInt(2); i < count; i++) {
       Workload.Contexts contexts =
@@ -122,7 +154,8 @@ class ContextPropertyTest {
               random.nextInt(100),
               1 + random.nextInt(3),
               random.nextBoolean());
-      Workload workload = Workload.any(random).with(contexts);
+      Workload any = Workload.any(random).with(contexts);
+      Workload workload = retStack == 0 ? any : any.withRetStack(retStack);
       CoreKey key = new CoreKey("session", "core" + i);
       cores.add(new ModelCore(key, new ModelProgram(random.split(), workload).run()));
     }

@@ -17,6 +17,7 @@ import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.loader.elf.ElfFile;
 import dev.retstack.fleet.memory.GuestMemory;
 import dev.retstack.fleet.memory.VirtualTlb;
+import dev.retstack.fleet.probe.Arrival;
 import dev.retstack.fleet.probe.HostClock;
 import dev.retstack.fleet.probe.Pacer;
 import dev.retstack.fleet.probe.Probe;
@@ -41,7 +42,6 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.function.Supplier;
 
 /**
  * One emulated core that runs one image: {@code open -> run, run, ... -> ended -> close}.
@@ -80,6 +80,10 @@ public final class Core implements AutoCloseable {
   private final long instructionLimit;
   private final long firstStackPointer;
   private long pc;
+
+  /** Where the block hook stopped it last; elsewhere it was put. */
+  private long stoppedAt;
+
   private boolean recording;
   private volatile boolean hurried;
 
@@ -135,10 +139,10 @@ public final class Core implements AutoCloseable {
             new EngineRegisters(engine),
             options.linux(),
             new Threads(mayHaveThreads(options) ? options.schedule() : Schedule.NONE, clock::now));
-    places = new LazyPlaces(() -> new InterruptPlaces(image, machine.tracers()));
+    places = new LazyPlaces(image);
     threads =
         new ThreadSwitch(
-            machine, process, tracing.interrupted(), isa.addresses()::instruction, places);
+            machine, process, tracing.interrupted(), this::mayBeInterrupted, this::standsInTracer);
     signals = new SignalDelivery(machine, process, tracing.interrupted());
     names = new TaskNames(process.threads(), tracing.interrupted());
     faults = new GuestFaults(elf, tlb, process::place);
@@ -150,7 +154,13 @@ public final class Core implements AutoCloseable {
     process.listen(tracing.systemCalls(() -> engine.reg_read(isa.registers().pc())));
     interrupts =
         InterruptController.of(
-            machine, options.timers(), tracing.interrupted(), pacer.instructions(), faults::symbol);
+            machine,
+            options.timers(),
+            tracing.interrupted(),
+            pacer.instructions(),
+            this::mayBeInterrupted,
+            this::standsInTracer,
+            faults::symbol);
     recordsPerChunk = options.traced() ? options.recordsPerChunk() : 0;
     instructionLimit = options.instructionLimit();
     firstStackPointer = process.start();
@@ -335,7 +345,7 @@ public final class Core implements AutoCloseable {
       }
       pc = next.getAsLong();
       boolean may = isBehind || thread != process.threads().current();
-      boolean isDue = signals.isDue() && places.get().allows(isa.addresses().instruction(pc));
+      boolean isDue = signals.isDue() && mayBeInterrupted(pc);
       if (may || isDue) {
         next = signals.deliver(pc, now);
       }
@@ -350,7 +360,7 @@ public final class Core implements AutoCloseable {
 
   /** Instructions until the next {@link #turn}; 0: none, but it stands in the tracer's code. */
   private long turnLength(long now) {
-    boolean stuck = signals.isDue() && places.get().isTracers(isa.addresses().instruction(pc));
+    boolean stuck = signals.isDue() && standsInTracer(pc);
     return stuck ? 0 : Math.min(threads.ask(pc, now), signals.ask());
   }
 
@@ -417,6 +427,7 @@ public final class Core implements AutoCloseable {
       return end(pending);
     }
     pc = isa.addresses().target(pacer.stopAddress(), engine::reg_read);
+    stoppedAt = pc;
     return switch (pacer.stop()) {
       case DEADLINE ->
           last && !hurried && !stopsBehind
@@ -424,7 +435,7 @@ public final class Core implements AutoCloseable {
               : Slice.DEADLINE;
       case BATCH_FULL -> Slice.BATCH_FULL;
       case OUTERMOST_RETURN -> outermostReturn();
-      case IDLE_LOOP -> end(CoreEnding.halted(0, "idle loop at " + faults.symbol(pc)));
+      case IDLE_LOOP -> idleLoop();
       case ASTRAY -> end(CoreEnding.faulted(new AstrayException(pc).getMessage()));
       case NONE ->
           end(
@@ -434,6 +445,16 @@ public final class Core implements AutoCloseable {
                       faults.symbol(engine.reg_read(isa.registers().pc())),
                       interrupts.isPresent())));
     };
+  }
+
+  /** The end of a program, unless another thread, a signal or a timer may come. */
+  private Slice idleLoop() {
+    if (!process.isBusy()) {
+      return end(CoreEnding.halted(0, "idle loop at " + faults.symbol(pc)));
+    }
+    landing.waitInIdleLoops();
+    pacer.codeChanged();
+    return Slice.DEADLINE;
   }
 
   private Slice outermostReturn() {
@@ -474,18 +495,27 @@ public final class Core implements AutoCloseable {
     return tlb.fills();
   }
 
+  private boolean standsInTracer(long at) {
+    return isTracers(isa.addresses().instruction(at));
+  }
+
+  private boolean mayBeInterrupted(long at) {
+    Arrival came = at == stoppedAt ? pacer.arrival() : Arrival.PUT;
+    came = isTracers(came.start()) ? Arrival.TRACER : came;
+    return !standsInTracer(at) && places.get().allows(isa.addresses().instruction(at), came);
+  }
+
   /** Made when the program is to be interrupted for the first time: most never are. */
-  private static final class LazyPlaces implements Supplier<InterruptPlaces> {
-    private final Supplier<InterruptPlaces> make;
+  private static final class LazyPlaces {
+    private final LoadedImage image;
     private InterruptPlaces places;
 
-    LazyPlaces(Supplier<InterruptPlaces> make) {
-      this.make = make;
+    LazyPlaces(LoadedImage image) {
+      this.image = image;
     }
 
-    @Override
-    public InterruptPlaces get() {
-      places = places == null ? make.get() : places;
+    InterruptPlaces get() {
+      places = places == null ? new InterruptPlaces(image) : places;
       return places;
     }
   }

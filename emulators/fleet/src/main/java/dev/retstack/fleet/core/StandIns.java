@@ -47,11 +47,8 @@ final class StandIns {
     }
     StandIns made = new StandIns(memory);
     memory.map(imports.page(), GuestMemory.PAGE, GuestMemory.READ | GuestMemory.WRITE);
-    for (int i = 0; i < all.size(); i++) {
-      memory.write(all.get(i).address(), imports.leafReturn());
-      long symbol = image.elf().imports().get(i).symbolAddress();
-      made.define(image.elf(), symbol, 0, all.get(i).address() - image.elf().bias());
-    }
+    all.forEach(standIn -> memory.write(standIn.address(), imports.leafReturn()));
+    made.define(image, image.elf(), 0, image.elf().bias());
     memory.protect(imports.page(), GuestMemory.PAGE, GuestMemory.READ | GuestMemory.EXECUTE);
   }
 
@@ -86,15 +83,21 @@ final class StandIns {
    * @param bias what is added to its addresses
    */
   static void write(LoadedImage image, LoadedImage shared, long bias, GuestMemory memory) {
-    StandIns made = new StandIns(memory);
-    for (ElfFile.Import wanted : shared.elf().imports()) {
-      image.imports().standIns().stream()
+    new StandIns(memory).define(image, shared.elf(), bias, bias);
+  }
+
+  /**
+   * Says of each import of a file which stand-in of the program it is.
+   *
+   * @param base what the file's own addresses are counted from
+   */
+  private void define(LoadedImage program, ElfFile file, long bias, long base) {
+    for (ElfFile.Import wanted : file.imports()) {
+      program.imports().standIns().stream()
           .filter(standIn -> standIn.name().equals(wanted.name()))
           .findFirst()
           .ifPresent(
-              standIn ->
-                  made.define(
-                      shared.elf(), wanted.symbolAddress(), bias, standIn.address() - bias));
+              standIn -> define(file, wanted.symbolAddress(), bias, standIn.address() - base));
     }
   }
 

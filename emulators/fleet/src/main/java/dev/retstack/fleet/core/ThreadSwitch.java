@@ -1,6 +1,6 @@
 package dev.retstack.fleet.core;
 
-import dev.retstack.fleet.core.interrupt.InterruptPlaces;
+import dev.retstack.fleet.isa.call.CodeAddresses;
 import dev.retstack.fleet.landing.Machine;
 import dev.retstack.fleet.linux.LinuxProcess;
 import dev.retstack.fleet.probe.Probe;
@@ -14,8 +14,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
-import java.util.function.LongUnaryOperator;
-import java.util.function.Supplier;
+import java.util.function.LongPredicate;
 
 /**
  * Lets the threads of a program take turns on one core: keeps the registers of those that do not
@@ -27,8 +26,9 @@ final class ThreadSwitch {
   private final LinuxProcess process;
   private final Threads threads;
   private final Probe probe;
-  private final LongUnaryOperator instruction;
-  private final Supplier<InterruptPlaces> places;
+  private final CodeAddresses addresses;
+  private final LongPredicate mayBeInterrupted;
+  private final LongPredicate isTracers;
 
   private final OptionalInt segment;
 
@@ -43,22 +43,23 @@ final class ThreadSwitch {
    * Of a core whose program may start threads.
    *
    * @param probe is told which thread runs
-   * @param instruction the address of the instruction at a program counter
-   * @param places where a turn may end
+   * @param mayBeInterrupted true at a program counter where a turn may end
+   * @param isTracers true at one in the tracer's code
    */
   ThreadSwitch(
       Machine machine,
       LinuxProcess process,
       Probe probe,
-      LongUnaryOperator instruction,
-      Supplier<InterruptPlaces> places) {
+      LongPredicate mayBeInterrupted,
+      LongPredicate isTracers) {
     engine = machine.engine();
     this.process = process;
     this.probe = probe;
-    this.instruction = instruction;
+    addresses = machine.isa().addresses();
+    this.mayBeInterrupted = mayBeInterrupted;
+    this.isTracers = isTracers;
     threads = process.threads();
     segment = machine.isa().syscalls().threads().segment();
-    this.places = places;
   }
 
   /**
@@ -70,7 +71,7 @@ final class ThreadSwitch {
    */
   OptionalLong goOn(long pc, long now) {
     threads.takeStarted().ifPresent(thread -> begin(thread, pc));
-    boolean mayEnd = threads.isTurnOver(now) && places.get().allows(instruction.applyAsLong(pc));
+    boolean mayEnd = threads.isTurnOver(now) && mayBeInterrupted.test(pc);
     if (!mayEnd && !threads.cannotGoOn()) {
       process.goOn();
       return OptionalLong.of(pc);
@@ -98,7 +99,7 @@ final class ThreadSwitch {
 
   /** Instructions until the next {@link #goOn}; 0: none, but it stands in the tracer's code. */
   long ask(long pc, long now) {
-    boolean waits = threads.isTurnOver(now) && places.get().isTracers(instruction.applyAsLong(pc));
+    boolean waits = threads.isTurnOver(now) && isTracers.test(pc);
     return waits ? 0 : threads.ask(now);
   }
 
@@ -126,6 +127,6 @@ final class ThreadSwitch {
   /** Where a thread stands. */
   long pc(GuestThread thread, long pcOfCurrent) {
     Place place = kept.get(thread);
-    return instruction.applyAsLong(place == null ? pcOfCurrent : place.pc());
+    return addresses.instruction(place == null ? pcOfCurrent : place.pc());
   }
 }

@@ -64,6 +64,9 @@ final class M68k {
   /** Bytes of a prologue in front of its call of the counting function, at most. */
   private static final long PROLOGUE_MOST = 64;
 
+  /** {@code rtd #n}, by -mrtd. */
+  private static final OptionalInt RTD = OptionalInt.of(0x4e74);
+
   private static final AbiCard MCOUNT =
       AbiCard.named("mcount")
           .flags("-pg -fno-omit-frame-pointer")
@@ -88,6 +91,7 @@ final class M68k {
           .slots(Slot.saved(Operand.sum(UC_M68K_REG_A6, 4)))
           .fpMustAgree(Operand.word(UC_M68K_REG_A6, 0), Operand.register(UC_M68K_REG_A6))
           .retpAtExit(Operand.sum(UC_M68K_REG_A7, -4))
+          .poppingReturn(RTD)
           .slotFromFp(4)
           .remark(
               "fp0 is kept, but cannot be read from outside; a function without a frame pointer is"
@@ -104,6 +108,7 @@ final class M68k {
           .slot(Operand.sum(UC_M68K_REG_A7, 0))
           .fpMustAgree(Operand.register(UC_M68K_REG_A6), Operand.register(UC_M68K_REG_A6))
           .retpAtExit(Operand.sum(UC_M68K_REG_A7, -4))
+          .poppingReturn(RTD)
           .slotFromFpBySite(4)
           .remark(
               "the nops stay: the site is seen, not patched; without frame pointers a frame that a"

@@ -68,9 +68,10 @@ import java.util.OptionalLong;
  * in return_to_handler, all: the ret has popped the slot, retp = rsp - 8; %rbp is the caller's again
  * </pre>
  *
- * On i386 an {@code ret $4}, which pops the address of a struct result as well, leaves retp = esp -
- * 8. Arguments lie on the stack there, so the slot of a call with many lies below that of a dead
- * frame that had none: the caller's frame pointer tells which frame called.
+ * On i386 an {@code ret $n}, which pops the address of a struct result or all arguments (stdcall,
+ * fastcall, thiscall, -mrtd), leaves retp = esp - 4 - n. Arguments lie on the stack there, so the
+ * slot of a call with many lies below that of a dead frame that had none: the caller's frame
+ * pointer tells which frame called.
  *
  * <p>A call is {@code e8 rel32} without PIC. With PIC it is {@code ff 15} through the GOT, on i386
  * {@code ff 93} by the address of the GOT in %ebx; a static linker relaxes both to {@code 67 e8}.
@@ -111,6 +112,10 @@ final class X86 {
   private static final long PROLOGUE_MOST = 1024;
 
   private static final int RET = 0xc3;
+
+  /** {@code ret imm16}. */
+  private static final int RET_POPPING = 0xc2;
+
   private static final int ENTER = 0xc8;
 
   /**
@@ -367,7 +372,8 @@ final class X86 {
         .nop(CALL_NOPS)
         .entryStub("c3")
         .returnAddress(Operand.word(sp, 0))
-        .retpAtExit(returned);
+        .retpAtExit(returned)
+        .poppingReturn(popping());
   }
 
   private AbiCard patchable(String remark) {
@@ -393,7 +399,8 @@ final class X86 {
         .prologue(nopBehindFrame(word))
         .slotFromFp(word)
         .atSite(
-            behindPrologue(AbiCard.named(name).flags(flags).retpAtExit(returned))
+            behindPrologue(
+                    AbiCard.named(name).flags(flags).retpAtExit(returned).poppingReturn(popping()))
                 .sites(SiteTable.MCOUNT_LOC, NOPS)
                 .build())
         .remark("one nop behind the prologue: the function is entered at its beginning")
@@ -408,7 +415,13 @@ final class X86 {
         .sites(table, NOPS)
         .slot(Operand.sum(sp, 0))
         .fpMustAgree(Operand.register(bp), Operand.register(bp))
-        .retpAtExit(returned);
+        .retpAtExit(returned)
+        .poppingReturn(popping());
+  }
+
+  /** On i386 a callee may pop its arguments. */
+  private OptionalInt popping() {
+    return wide ? OptionalInt.empty() : OptionalInt.of(RET_POPPING);
   }
 
   /** What functions share that have made their frame. */

@@ -49,6 +49,8 @@ public final class LandingPage {
   /** Where the core stops: {@link #stop}, and what was added. */
   private final LongOpenHashSet stops = new LongOpenHashSet();
 
+  private boolean waits;
+
   private LandingPage(GuestMemory memory, Isa isa, long start) {
     LandingCode code = isa.landing();
     this.memory = memory;
@@ -164,7 +166,12 @@ public final class LandingPage {
    * loop.
    */
   public boolean endsInIdleLoop() {
-    return stops.size() == 1;
+    return stops.size() == 1 && !waits;
+  }
+
+  /** From now on the program waits in such loops. */
+  public void waitInIdleLoops() {
+    waits = true;
   }
 
   /** Address of handler slot {@code index}. */

@@ -13,8 +13,10 @@ import it.unimi.dsi.fastutil.longs.Long2ObjectMap;
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -37,6 +39,9 @@ public final class Imports {
   private final long page;
   private final long got;
   private final Long2ObjectMap<String> slots = new Long2ObjectOpenHashMap<>();
+
+  /** Names of counting functions that ordinary functions of other files have. */
+  private final Set<String> ordinary = new HashSet<>();
 
   /** The targets of direct calls that were found to lead to a function. */
   private final Long2ObjectMap<String> targets = new Long2ObjectOpenHashMap<>();
@@ -74,9 +79,17 @@ public final class Imports {
   public List<Symbol> standIns() {
     List<Symbol> all = new ArrayList<>();
     for (int i = 0; any() && !elf.shared() && i < elf.imports().size(); i++) {
-      all.add(function(elf.imports().get(i).name(), page + (long) i * STAND_IN_BYTES));
+      String name = elf.imports().get(i).name();
+      if (!ordinary.contains(name)) {
+        all.add(function(name, page + (long) i * STAND_IN_BYTES));
+      }
     }
     return all;
+  }
+
+  /** Functions of these names are ordinary: nothing stands in for them. */
+  void leaveAlone(Set<String> names) {
+    ordinary.addAll(names);
   }
 
   /** What calls do besides on their way to a counting function in another file; mostly nothing. */

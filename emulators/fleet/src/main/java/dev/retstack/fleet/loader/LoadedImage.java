@@ -18,11 +18,9 @@ import it.unimi.dsi.fastutil.longs.LongSet;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -42,6 +40,7 @@ public final class LoadedImage {
   private final List<ActiveConvention> conventions;
   private final List<Long> callSites;
   private final List<Symbol> unwinders;
+  private final List<Symbol> askers;
   private final List<Symbol> longjmps;
   private final PatchSites patchSites;
   private final LongSet relocatedSites = new LongOpenHashSet();
@@ -55,7 +54,7 @@ public final class LoadedImage {
     this.elf = elf;
     this.isa = isa;
     this.imports = new Imports(elf, isa);
-    this.conventions = conventions(elf, isa, imports, relocatedSites);
+    this.conventions = ConventionFinder.find(elf, isa, imports, relocatedSites);
     LongArrayList sites = new LongArrayList();
     conventions.forEach(c -> sites.addAll(c.callSites()));
     sites.addAll(elf.mcountLoc());
@@ -63,6 +62,7 @@ public final class LoadedImage {
     this.callSites = sites.longStream().sorted().distinct().boxed().toList();
     LeavingFunctions leaving = LeavingFunctions.of(elf);
     this.unwinders = uninstrumented(leaving.unwinders().stream());
+    this.askers = uninstrumented(leaving.askers().stream());
     this.longjmps = uninstrumented(leaving.longjmps().stream());
   }
 
@@ -259,6 +259,11 @@ public final class LoadedImage {
     return unwinders;
   }
 
+  /** Functions that read their own return address, and must see the true one. */
+  public List<Symbol> askers() {
+    return askers;
+  }
+
   /** Functions that go back to where setjmp was called. */
   public List<Symbol> longjmps() {
     return longjmps;
@@ -383,77 +388,6 @@ public final class LoadedImage {
         .setFiles(hasRoomForLines() ? lines().files() : List.of())
         .setLines(schemaLines())
         .build();
-  }
-
-  /**
-   * A site belongs to the first card that takes it, and a function that calls a counting function
-   * is entered there, not at its nops. In an object calls go nowhere yet: only relocations tell.
-   *
-   * @param relocated takes the addresses of the calls that relocations name
-   */
-  private static List<ActiveConvention> conventions(
-      ElfFile elf, Isa isa, Imports imports, LongSet relocated) {
-    CallSiteScanner scanner = new CallSiteScanner(elf, imports);
-    RelocationSites relocations = new RelocationSites(elf);
-    NopSites nops = new NopSites(elf);
-    List<ActiveConvention> found = new ArrayList<>();
-    LongSet taken = new LongOpenHashSet();
-    LongSet calling = new LongOpenHashSet();
-    for (AbiCard card : isa.conventions()) {
-      List<Symbol> targets = countingFunctions(elf, card);
-      List<CallSite> sites = new ArrayList<>(relocations.find(card));
-      sites.forEach(site -> relocated.add(site.address()));
-      if ((!targets.isEmpty() || imports.has(card.symbols())) && !elf.relocatable()) {
-        LongSet addresses = new LongOpenHashSet(targets.stream().map(Symbol::address).toList());
-        sites.addAll(scanner.find(card, addresses));
-        targets = Stream.concat(targets.stream(), imports.places(card.symbols()).stream()).toList();
-      }
-      sites.removeIf(site -> !taken.add(site.address()));
-      sites.forEach(site -> calling.add(site.function()));
-      sites.sort(Comparator.comparing(CallSite::address, Long::compareUnsigned));
-      add(found, card, targets, sites);
-    }
-    for (AbiCard card : isa.conventions()) {
-      List<CallSite> sites = new ArrayList<>(nops.find(card));
-      sites.removeIf(s -> calling.contains(s.function()) || !taken.add(s.address()));
-      add(found, card, List.of(), sites);
-    }
-    found.sort(Comparator.comparingInt((ActiveConvention c) -> -c.sites().size()));
-    return List.copyOf(found);
-  }
-
-  private static void add(
-      List<ActiveConvention> found, AbiCard card, List<Symbol> targets, List<CallSite> sites) {
-    if (!sites.isEmpty()) {
-      found.add(new ActiveConvention(card, targets, sites));
-    }
-  }
-
-  private static List<Symbol> countingFunctions(ElfFile elf, AbiCard card) {
-    TreeMap<Long, Symbol> places = new TreeMap<>(Long::compareUnsigned);
-    for (String name : card.symbols()) {
-      elf.symbol(name)
-          .map(s -> s.movedTo(s.entry()))
-          .filter(s -> elf.executableAt(s.address()))
-          .ifPresent(s -> places.putIfAbsent(s.address(), s));
-    }
-    return apart(places.values(), elf, card);
-  }
-
-  /**
-   * Those that can be overwritten side by side: a linker's stub may stand so close in front of the
-   * function that calls go to the stub only.
-   */
-  private static List<Symbol> apart(Iterable<Symbol> sorted, ElfFile elf, AbiCard card) {
-    List<Symbol> apart = new ArrayList<>();
-    long free = 0;
-    for (Symbol s : sorted) {
-      if (Long.compareUnsigned(s.address(), free) >= 0) {
-        apart.add(s);
-        free = s.address() + card.entryStub(elf.secondInstructionSet(s.address())).length;
-      }
-    }
-    return List.copyOf(apart);
   }
 
   private String symbolNames() {

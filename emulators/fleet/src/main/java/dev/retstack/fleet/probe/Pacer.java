@@ -65,6 +65,9 @@ public interface Pacer extends AutoCloseable {
   /** The block before which it stopped. */
   long stopAddress();
 
+  /** How it came to that block. */
+  Arrival arrival();
+
   /** Where the block of the program began that ran last; -1: the last one was the tracer's. */
   long began();
 

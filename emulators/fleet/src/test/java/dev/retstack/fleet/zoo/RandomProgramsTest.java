@@ -202,7 +202,7 @@ class RandomProgramsTest {
         "-DTAIL_POINTER=" + (noJumpByPointer ? 0 : 1));
   }
 
-  private static List<String> variants() throws IOException, InterruptedException {
+  static List<String> variants() throws IOException, InterruptedException {
     return GuestScript.build(Zoo.GUEST, "--list")
         .lines()
         .filter(line -> line.endsWith(" committed"))

@@ -74,7 +74,7 @@ public final class CoreReconstructor {
   /**
    * A core of which nothing was seen.
    *
-   * @param maxDepth records at this ret_stack index or above are refused as impossible
+   * @param maxDepth frames of one ret_stack: records of more are refused as impossible
    * @param maxTasks tasks that are kept
    * @param account of the bytes that tasks, frames and mappings take
    */
@@ -375,14 +375,17 @@ public final class CoreReconstructor {
   private void record(
       int index, byte kind, long at, int depth, long selfPc, long fromPc, long retP, long fp) {
     switch (kind) {
-      case RecordBatch.ENTRY,
-          RecordBatch.EXIT,
-          RecordBatch.SMASHED,
-          RecordBatch.SYS_ENTER,
+      case RecordBatch.ENTRY, RecordBatch.EXIT, RecordBatch.SMASHED -> {
+        if (depth < 0 || depth >= maxDepth) { // a frame
+          bad(at);
+          return;
+        }
+      }
+      case RecordBatch.SYS_ENTER,
           RecordBatch.SYS_EXIT,
           RecordBatch.INTERRUPT_ENTER,
           RecordBatch.INTERRUPT_EXIT -> {
-        if (depth < 0 || depth >= maxDepth) {
+        if (depth < 0 || depth > maxDepth) { // how many frames there are
           bad(at);
           return;
         }

@@ -171,7 +171,7 @@ final class ShadowStack {
   }
 
   private int size(int depth) {
-    return depth < 0 || depth >= maxDepth ? UNCERTAIN : depth;
+    return depth < 0 || depth > maxDepth ? UNCERTAIN : depth;
   }
 
   /** It is a task's own stack. */
@@ -594,7 +594,7 @@ final class ShadowStack {
   void tell(long time, boolean known, RecordBatch into) {
     boolean sure = known && !losses.isPending() && losses.holes() == 0 && guestSize != UNCERTAIN;
     int open = sure ? frames.topDepth() + 1 : Math.max(1, frames.topDepth() + 1);
-    int shown = sure ? Math.max(open, guestSize) : maxDepth;
+    int shown = sure ? Math.max(open, guestSize) : maxDepth + 1;
     if (interrupt) {
       into.add(RecordBatch.INTERRUPT_ENTER, Math.max(entered, time), shown, number, 0, open, 0);
     } else {

@@ -103,6 +103,11 @@ public record Workload(
     return new Workload(functions, calls, depth, down, tail, jump, plant, retStack, start, others);
   }
 
+  /** The same program with a ret_stack of that many frames. */
+  public Workload withRetStack(int frames) {
+    return new Workload(functions, calls, depth, down, tail, jump, plant, frames, start, contexts);
+  }
+
   /** The same program with defects planted. */
   public Workload withDefects(int chance) {
     return new Workload(

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.LongFunction;
+import java.util.function.LongPredicate;
 import java.util.function.LongUnaryOperator;
 
 /**
@@ -40,7 +41,8 @@ public final class InterruptController {
   private final LandingPage landing;
   private final InterruptFrames frames;
   private final InterruptCalls calls;
-  private final InterruptPlaces places;
+  private final LongPredicate mayBeInterrupted;
+  private final LongPredicate isTracers;
   private final InterruptSchedule schedule;
   private final TraceClock time;
   private final Probe probe;
@@ -60,6 +62,8 @@ public final class InterruptController {
       List<InterruptTimer> timers,
       Probe probe,
       TraceClock time,
+      LongPredicate mayBeInterrupted,
+      LongPredicate isTracers,
       LongFunction<String> symbol) {
     LoadedImage image = machine.image();
     isa = image.isa();
@@ -69,7 +73,8 @@ public final class InterruptController {
     landing = machine.landing();
     frames = new InterruptFrames(machine.engine(), machine.memory());
     calls = new InterruptCalls(machine);
-    places = new InterruptPlaces(image, machine.tracers());
+    this.mayBeInterrupted = mayBeInterrupted;
+    this.isTracers = isTracers;
     handlers = timers.stream().mapToLong(timer -> function(image, timer)).toArray();
     gate(landing.interruptReturn(), _ -> handlerReturned());
     gate(landing.taskReturn(), pc -> taskReturned());
@@ -84,6 +89,8 @@ public final class InterruptController {
    *
    * @param probe is told of interrupts
    * @param time the instructions executed
+   * @param mayBeInterrupted true at a program counter where an interrupt may come
+   * @param isTracers true at one in the tracer's code
    * @param symbol names an address
    * @throws IllegalArgumentException where a handler is no function of the image
    */
@@ -92,10 +99,14 @@ public final class InterruptController {
       List<InterruptTimer> timers,
       Probe probe,
       TraceClock time,
+      LongPredicate mayBeInterrupted,
+      LongPredicate isTracers,
       LongFunction<String> symbol) {
     return timers.isEmpty()
         ? Optional.empty()
-        : Optional.of(new InterruptController(machine, timers, probe, time, symbol));
+        : Optional.of(
+            new InterruptController(
+                machine, timers, probe, time, mayBeInterrupted, isTracers, symbol));
   }
 
   private static long function(LoadedImage image, InterruptTimer timer) {
@@ -150,7 +161,7 @@ public final class InterruptController {
   public long ask(long pc) {
     long now = time.now();
     boolean passed = schedule.due(now) != InterruptSchedule.NONE;
-    return passed && places.isTracers(isa.addresses().instruction(pc)) ? 0 : schedule.ask(now);
+    return passed && isTracers.test(pc) ? 0 : schedule.ask(now);
   }
 
   /**
@@ -161,7 +172,7 @@ public final class InterruptController {
    */
   public long interrupt(long pc) {
     int timer = schedule.due(time.now());
-    if (timer == InterruptSchedule.NONE || !places.allows(isa.addresses().instruction(pc))) {
+    if (timer == InterruptSchedule.NONE || !mayBeInterrupted.test(pc)) {
       return pc;
     }
     return guarded(pc, at -> enter(timer, handlers[timer], at));

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -132,6 +133,7 @@ public final class AbiCard {
   private final Optional<Operand> fpAtEntry;
   private final Optional<Operand> fpAtExit;
   private final List<Operand> retpAtExit;
+  private final OptionalInt poppingReturn;
   private final List<Operand> arguments;
   private final OptionalLong slotFromFp;
   private final boolean framesEverywhere;
@@ -158,6 +160,7 @@ public final class AbiCard {
     fpAtEntry = Optional.ofNullable(b.fpAtEntry);
     fpAtExit = Optional.ofNullable(b.fpAtExit);
     retpAtExit = List.copyOf(b.retpAtExit);
+    poppingReturn = b.poppingReturn;
     arguments = List.copyOf(b.arguments);
     slotFromFp = b.slotFromFp;
     framesEverywhere = b.framesEverywhere;
@@ -344,6 +347,15 @@ public final class AbiCard {
   }
 
   /**
+   * The opcode, of one byte or two, of a return that pops more bytes than its address: as many as
+   * the two bytes behind the opcode say. A slot then lies so much lower than the first of {@link
+   * #retpAtExit}.
+   */
+  public OptionalInt poppingReturn() {
+    return poppingReturn;
+  }
+
+  /**
    * At entry: the function's first arguments, as far as integers and pointers go. Empty where the
    * convention does not leave them: calls of an ordinary function overwrite them.
    */
@@ -414,6 +426,7 @@ public final class AbiCard {
         .sites(siteTable)
         .slots(slots.toArray(Slot[]::new))
         .retpAtExit(retpAtExit.toArray(Operand[]::new))
+        .poppingReturn(poppingReturn)
         .arguments(arguments)
         .build();
   }
@@ -443,6 +456,7 @@ public final class AbiCard {
     private Operand fpAtEntry;
     private Operand fpAtExit;
     private List<Operand> retpAtExit = List.of();
+    private OptionalInt poppingReturn = OptionalInt.empty();
     private List<Operand> arguments = List.of();
     private OptionalLong slotFromFp = OptionalLong.empty();
     private boolean framesEverywhere = true;
@@ -548,6 +562,11 @@ public final class AbiCard {
 
     public Builder retpAtExit(Operand... oneOf) {
       retpAtExit = List.of(oneOf);
+      return this;
+    }
+
+    public Builder poppingReturn(OptionalInt opcode) {
+      poppingReturn = opcode;
       return this;
     }
 

@@ -3,6 +3,7 @@ package dev.retstack.fleet.probe.java;
 import dev.retstack.fleet.landing.LandingPage;
 import dev.retstack.fleet.landing.Machine;
 import dev.retstack.fleet.memory.GuestMemory;
+import dev.retstack.fleet.probe.Arrival;
 import dev.retstack.fleet.probe.Pacer;
 import dev.retstack.fleet.probe.Probe;
 import dev.retstack.fleet.probe.TraceClock;
@@ -61,6 +62,12 @@ public final class BlockClock implements Hook.Block, Pacer, BlockSplitter.Passag
   private boolean left;
 
   private int lastCount;
+
+  /** One past the block of the program that ran last. */
+  private long previousEnd;
+
+  /** When a block was left in its middle last. */
+  private long splitTime = UNKNOWN;
 
   /** One past the last block. */
   private long lastEnd;
@@ -142,6 +149,15 @@ public final class BlockClock implements Hook.Block, Pacer, BlockSplitter.Passag
   }
 
   @Override
+  public Arrival arrival() {
+    if (previous == UNKNOWN) {
+      return Arrival.TRACER;
+    }
+    boolean split = instructions.now() == splitTime;
+    return new Arrival(split ? Arrival.How.SPLIT : Arrival.How.RAN, previous, previousEnd);
+  }
+
+  @Override
   public long began() { // of both interfaces
     return previous;
   }
@@ -200,6 +216,7 @@ public final class BlockClock implements Hook.Block, Pacer, BlockSplitter.Passag
     if (left) { // the rest of a block that was left at a site: it was counted there already
       left = false;
       instructions.advance(-Math.min(count(address, size), lastCount));
+      splitTime = instructions.now();
     }
     lastEnd = address + size;
     if (instructions.now() >= deadline && mayStop && mayStopAt(address)) {
@@ -239,6 +256,7 @@ public final class BlockClock implements Hook.Block, Pacer, BlockSplitter.Passag
       return;
     }
     previous = address;
+    previousEnd = address + size;
     lastCount = count;
     instructions.advance(count);
   }

@@ -99,7 +99,7 @@ public final class JavaProbe implements BlockProbe {
     this.cards = points.cards().toArray(AbiCard[]::new);
     this.slotReach = points.slotReach(isa);
     this.calls = new CountingCalls(points, machine.memory(), addresses);
-    this.operands = new Operands(machine, points, this::lastBlock);
+    this.operands = new Operands(machine, points, this::lastBlock, this::returned);
     this.slot = new EntrySlot(engine, machine.memory(), operands, wordMask);
     this.triggers = new Triggers(points.rules());
     long mask = addresses.instruction(-1);
@@ -120,7 +120,7 @@ public final class JavaProbe implements BlockProbe {
 
   @Override
   public Block onBlock(long address, int size) {
-    return watch.ran(meet(address, size), address);
+    return watch.ran(meet(address, size), address, size);
   }
 
   private Block meet(long address, int size) {
@@ -346,6 +346,10 @@ public final class JavaProbe implements BlockProbe {
 
   private long lastBlock() {
     return watch.last();
+  }
+
+  private long returned() {
+    return watch.end();
   }
 
   @Override

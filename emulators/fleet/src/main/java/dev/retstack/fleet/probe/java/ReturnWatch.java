@@ -26,6 +26,9 @@ final class ReturnWatch {
   /** The block of the program that ran last. */
   private long last = NOWHERE;
 
+  /** One past the last block that was the program's, whatever the tracer did since. */
+  private long end;
+
   ReturnWatch(
       SmashedReturns returns,
       EventRecords events,
@@ -46,6 +49,11 @@ final class ReturnWatch {
     return last;
   }
 
+  /** One past that block; the tracer's do not count. */
+  long end() {
+    return end;
+  }
+
   /** The frame on top came or went. */
   void top() {
     returns.watch(stack);
@@ -59,7 +67,8 @@ final class ReturnWatch {
   }
 
   /** A block is about to run; this is what it is. */
-  Block ran(Block block, long address) {
+  Block ran(Block block, long address, int size) {
+    end = block == Block.PROGRAM ? address + size : end;
     last =
         switch (block) {
           case PROGRAM -> address;

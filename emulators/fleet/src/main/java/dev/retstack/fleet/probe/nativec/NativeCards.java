@@ -89,6 +89,7 @@ final class NativeCards {
     }
     to.set(JAVA_INT, layout.at("card.foretold"), card.retpAtExit().size());
     to.set(JAVA_INT, layout.at("card.slot_count"), card.slots().size());
+    to.set(JAVA_INT, layout.at("card.popping_return"), card.poppingReturn().orElse(0));
     to.set(JAVA_LONG, layout.at("card.slot_from_fp"), card.slotFromFp().orElse(0));
     to.set(JAVA_INT, layout.at("card.has_slot_from_fp"), card.slotFromFp().isPresent() ? 1 : 0);
   }

@@ -10,6 +10,7 @@ import dev.retstack.fleet.isa.call.Registers;
 import dev.retstack.fleet.landing.LandingPage;
 import dev.retstack.fleet.landing.Machine;
 import dev.retstack.fleet.memory.Mapping;
+import dev.retstack.fleet.probe.Arrival;
 import dev.retstack.fleet.probe.RecordBuffer;
 import dev.retstack.fleet.probe.TraceClock;
 import dev.retstack.fleet.probe.site.EntryPoints;
@@ -89,6 +90,7 @@ final class NativeCore {
     set("slot_reach", points.slotReach(isa));
     set("watched", SmashedReturns.UNWATCHED);
     set("watch_shift", isa.wordBytes() == Long.BYTES ? 0 : Integer.SIZE);
+    set("split_time", -1);
     set("pushes", isa.pushesReturnAddress() ? 1 : 0);
     set("stops_at_jumps", isa.engine().stopsAtJumps() ? 1 : 0);
     set("attention", isa.engine().stopsAtJumps() ? layout.at("ATTENTION_RARE") : 0);
@@ -206,6 +208,17 @@ final class NativeCore {
     return known
         ? struct.get(JAVA_LONG, layout.at("core.unlisted") + layout.at("block.address"))
         : -1;
+  }
+
+  /** How it came to the block before which it stopped. */
+  Arrival arrival() {
+    long start = lastBlock();
+    if (start == -1) {
+      return Arrival.TRACER;
+    }
+    long size = struct.get(JAVA_SHORT, layout.at("core.unlisted") + layout.at("block.size"));
+    boolean split = get("split_time") == now();
+    return new Arrival(split ? Arrival.How.SPLIT : Arrival.How.RAN, start, start + (size & 0xffff));
   }
 
   /** Instructions of that block. */

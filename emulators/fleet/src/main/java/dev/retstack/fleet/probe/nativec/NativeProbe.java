@@ -7,6 +7,7 @@ import dev.retstack.fleet.landing.AstrayException;
 import dev.retstack.fleet.landing.LandingPage;
 import dev.retstack.fleet.landing.Machine;
 import dev.retstack.fleet.memory.GuestMemory;
+import dev.retstack.fleet.probe.Arrival;
 import dev.retstack.fleet.probe.EventRecords;
 import dev.retstack.fleet.probe.Pacer;
 import dev.retstack.fleet.probe.Probe;
@@ -97,7 +98,7 @@ final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
             givenUp,
             place -> target(machine, place));
     answer(
-        new Operands(machine, points, core::lastBlock),
+        new Operands(machine, points, core::lastBlock, () -> core.get("returned")),
         new NativeUnwinding(library, core, contexts, machine, plan));
     describeCards(isa);
     NativeCallback back = engine.callback((_, _) -> machine.tlb().refill());
@@ -254,6 +255,11 @@ final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
   @Override
   public void fetchFailed(long address) {
     smashed(address, core.lastBlock());
+  }
+
+  @Override
+  public Arrival arrival() {
+    return core.arrival();
   }
 
   @Override

@@ -86,9 +86,10 @@ public final class EntryPoints {
   private long[] sites;
 
   private final List<Symbol> unwinders = new ArrayList<>();
+  private final List<Symbol> askers = new ArrayList<>();
   private final List<Symbol> longjmps = new ArrayList<>();
 
-  /** Where both begin: asked for at each block. */
+  /** Where all of these begin: asked for at each block. */
   private final LongSet leavers = new LongOpenHashSet();
 
   private SiteRules rules;
@@ -100,6 +101,7 @@ public final class EntryPoints {
     rules = new SiteRules(image, TraceSettings.standard(), none);
     if (!conventions.isEmpty()) {
       unwinders.addAll(image.unwinders());
+      askers.addAll(image.askers());
       longjmps.addAll(image.longjmps());
       findLeavers();
     }
@@ -188,7 +190,7 @@ public final class EntryPoints {
 
   private void findLeavers() {
     leavers.clear();
-    for (List<Symbol> functions : List.of(unwinders, longjmps)) {
+    for (List<Symbol> functions : List.of(unwinders, askers, longjmps)) {
       functions.forEach(function -> leavers.add(function.address()));
       functions.forEach(function -> leavers.add(function.entry()));
     }
@@ -206,6 +208,7 @@ public final class EntryPoints {
     }
     LoadedImage shared = part.image();
     shared.unwinders().forEach(f -> unwinders.add(f.movedBy(part.bias())));
+    shared.askers().forEach(f -> askers.add(f.movedBy(part.bias())));
     shared.longjmps().forEach(f -> longjmps.add(f.movedBy(part.bias())));
     findLeavers();
     code.add(part);
@@ -248,13 +251,13 @@ public final class EntryPoints {
     blocks.values().removeIf(s -> Long.compareUnsigned(s.selfPc() - base, length) < 0);
     sites = LongStream.of(sites).filter(s -> Long.compareUnsigned(s - base, length) >= 0).toArray();
     countingFunctions.keySet().removeIf(f -> Long.compareUnsigned(f - base, length) < 0);
-    for (List<Symbol> functions : List.of(unwinders, longjmps)) {
+    for (List<Symbol> functions : List.of(unwinders, askers, longjmps)) {
       functions.removeIf(f -> Long.compareUnsigned(f.address() - base, length) < 0);
     }
     findLeavers();
   }
 
-  /** True for the first instruction of an unwinder or a longjmp. */
+  /** True for the first instruction of an unwinder, an asker or a longjmp. */
   public boolean leavesFrames(long address) {
     return leavers.contains(address);
   }
@@ -265,6 +268,11 @@ public final class EntryPoints {
    */
   public Symbol unwinderAt(long address) {
     return at(unwinders, address);
+  }
+
+  /** The same for a function that reads its own return address. */
+  public Symbol askerAt(long address) {
+    return at(askers, address);
   }
 
   /** The same for a function that goes back to where setjmp was called. */

@@ -7,6 +7,7 @@ import dev.retstack.fleet.memory.GuestAccessException;
 import dev.retstack.fleet.memory.GuestMemory;
 import dev.retstack.fleet.probe.frame.GivenUp;
 import dev.retstack.unicorn.Unicorn;
+import java.nio.ByteOrder;
 import java.util.List;
 import java.util.function.LongSupplier;
 import java.util.stream.LongStream;
@@ -21,6 +22,8 @@ public final class Operands implements GivenUp.Arrival {
   private final EntryPoints points;
   private final List<AbiCard> cards;
   private final LongSupplier last;
+  private final LongSupplier returned;
+  private final ByteOrder order;
   private final long wordMask;
   private final int stackPointer;
 
@@ -29,12 +32,15 @@ public final class Operands implements GivenUp.Arrival {
    *
    * @param points have the cards
    * @param last address of the block of the program that ran last
+   * @param returned one past the block that ended with the return that has arrived
    */
-  public Operands(Machine machine, EntryPoints points, LongSupplier last) {
+  public Operands(Machine machine, EntryPoints points, LongSupplier last, LongSupplier returned) {
     engine = machine.engine();
     memory = machine.memory();
     this.points = points;
     this.last = last;
+    this.returned = returned;
+    order = machine.isa().order();
     cards = points.cards();
     wordMask = machine.wordMask();
     stackPointer = machine.isa().registers().sp();
@@ -76,7 +82,20 @@ public final class Operands implements GivenUp.Arrival {
         return true;
       }
     }
-    return false;
+    long popped = popped(card);
+    return popped > 0 && value(foretold.getFirst()) - popped == retP;
+  }
+
+  /** Bytes that the return popped beyond its address, as its code says; 0 where it does not. */
+  private long popped(AbiCard card) {
+    if (card.poppingReturn().isEmpty()) {
+      return 0;
+    }
+    int code = Integer.reverseBytes((int) memory.code(returned.getAsLong() - Integer.BYTES));
+    int wanted = card.poppingReturn().getAsInt();
+    int opcode = code >>> Short.SIZE & (wanted > 0xff ? 0xffff : 0xff);
+    short bytes = order == ByteOrder.BIG_ENDIAN ? (short) code : Short.reverseBytes((short) code);
+    return opcode == wanted ? bytes & 0xffff : 0;
   }
 
   /** True where the stack pointer is so many bytes above a slot; not for 0. */
@@ -88,8 +107,12 @@ public final class Operands implements GivenUp.Arrival {
   public long[] exits() {
     LongStream foretold =
         cards.stream().flatMap(card -> card.retpAtExit().stream()).mapToLong(this::value);
+    LongStream popped =
+        cards.stream()
+            .filter(card -> popped(card) > 0)
+            .mapToLong(card -> value(card.retpAtExit().getFirst()) - popped(card));
     long now = engine.reg_read(stackPointer) & wordMask;
-    return LongStream.concat(LongStream.of(now), foretold).toArray();
+    return LongStream.concat(LongStream.of(now), LongStream.concat(foretold, popped)).toArray();
   }
 
   @Override

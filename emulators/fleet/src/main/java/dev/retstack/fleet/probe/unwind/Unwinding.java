@@ -29,6 +29,8 @@ import java.util.stream.Stream;
  * saved the one that was in a register nobody tells. A copy of a handler that is no return address
  * is exchanged with them, and back.
  *
+ * <p>An asker, such as dlsym, reads its own return address alone: nothing else is put back.
+ *
  * <p>A longjmp reads none. When its frame has been left, the frames whose slots lie below the stack
  * pointer are taken for dead (rule D0 of {@code RET_STACK.md}).
  */
@@ -155,7 +157,8 @@ public final class Unwinding {
     if (longjmp != null && longjmp.isAt(address, sp)) {
       land(address, sp);
     }
-    Symbol unwinder = points.unwinderAt(address);
+    Symbol asker = points.askerAt(address);
+    Symbol unwinder = asker == null ? points.unwinderAt(address) : asker;
     long to = address;
     for (int i = walks.size() - 1; i >= 0 && to == address; i--) {
       UnwinderWalk walk = walks.get(i);
@@ -165,7 +168,7 @@ public final class Unwinding {
       }
     }
     if (unwinder != null && to == address && walks.size() < WALKS_MOST) {
-      begin(unwinder, sp);
+      begin(unwinder, sp, asker != null);
     }
     if (points.longjmpAt(address) != null && to == address) {
       longjmp = Leaving.of(points.longjmpAt(address), leftAt(sp), sp - CALLEES);
@@ -192,11 +195,12 @@ public final class Unwinding {
     return pushes ? sp + 1 : sp;
   }
 
-  private void begin(Symbol unwinder, long sp) {
+  private void begin(Symbol unwinder, long sp, boolean asks) {
     StackRegions.Region region = regions.at(sp);
     UnwinderWalk walk = new UnwinderWalk(Leaving.of(unwinder, leftAt(sp), region.end()), sp);
     try {
-      restore(walk, region);
+      long nearest = pushes ? sp + wordBytes : sp;
+      restore(walk, asks ? nearest : top(region));
     } catch (GuestAccessException noStack) {
       return;
     }
@@ -213,8 +217,8 @@ public final class Unwinding {
     }
   }
 
-  private void restore(UnwinderWalk walk, StackRegions.Region region) {
-    long top = top(region);
+  /** Puts back what is hijacked from the stack pointer up to an address. */
+  private void restore(UnwinderWalk walk, long top) {
     long size = top - walk.stackPointer() & -wordBytes;
     if (Long.compareUnsigned(top, walk.stackPointer()) <= 0) {
       return;
