@@ -35,8 +35,10 @@ or /tmp). A commit is built once and stays there.
 Example:
   deploy/benchmarks/compare.sh HEAD~1 HEAD capture
 
+A stage that does not run in one of the commits is told with the reason, and has no figures there.
+
 Exit codes: 0 compared, whatever came out; 2 wrong arguments, or no such commit here; 4 a commit
-does not build or a stage does not run (the message names the log).
+does not build (the message names the log).
 END
 }
 
@@ -75,10 +77,9 @@ prepare() {
   touch "$folder.built"
 }
 
-# Runs a command in folder $work; prints its output, or ends the comparison.
+# Runs a command in folder $work and prints its output.
 run() {
-  local log=$work/log
-  (cd "$work" && "$@" 2>"$log" 8>&-) || fail 4 "$* failed: $(tail -n 1 "$log"); see $log"
+  (cd "$work" && "$@" 2>"$work/log" 8>&-)
 }
 
 # Prints the figures of stages of "bench" that count, one on a line, separated by tabs: what, value.
@@ -97,17 +98,16 @@ bench() {
 cpu() {
   local TIMEFORMAT='%U %S' i
   for i in 1 2 3 4 5; do
-    { time (cd "$work" && "$@" >"$work/log" 2>&1 8>&- || touch "$work/failed"); } 2>&1
+    { time (cd "$work" && "$@" >"$work/log" 2>&1 8>&-); } 2>&1 || return
   done | awk 'NR == 1 || $1 + $2 < least { least = $1 + $2 } END { print least }'
-  [ ! -e "$work/failed" ] || fail 4 "$* failed: $(tail -n 1 "$work/log")"
 }
 
 # Prints what, and the CPU time of a verb as a multiple of that of --version.
 times_version() {
   local what=$1 command=$2 verb version
   shift 2
-  version=$(cpu "$command" --version)
-  verb=$(cpu "$command" "$@")
+  version=$(cpu "$command" --version) || return
+  verb=$(cpu "$command" "$@") || return
   awk -v what="$what" -v verb="$verb" -v version="$version" 'BEGIN { printf "%s timesVersion\t%s\n", what, verb / version }'
 }
 
@@ -219,7 +219,8 @@ for ((pair = 1; pair <= pairs; pair++)); do
   for side in old new; do
     for name in "${stages[@]}"; do
       [ -n "$name" ] || continue
-      stage "$name" "$builds/${!side}" | sed "s/^/$pair\t$side\t/" >>"$work/figures"
+      stage "$name" "$builds/${!side}" | sed "s/^/$pair\t$side\t/" >>"$work/figures" ||
+        say "stage $name does not run in $side, ${!side}: $(tail -n 1 "$work/log")"
     done
   done
 done
