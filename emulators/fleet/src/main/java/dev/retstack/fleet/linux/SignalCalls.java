@@ -191,7 +191,9 @@ final class SignalCalls {
     return 0;
   }
 
-  /** The older call, of as many signals as a word has bits: swapcontext of i386 and m68k makes it. */
+  /**
+   * The older call, of as many signals as a word has bits: swapcontext of i386 and m68k makes it.
+   */
   private long firstSignals(long[] a) {
     long now = signals.current().mask;
     long word = memory.wordBytes() == Long.BYTES ? -1 : 0xffff_ffffL;

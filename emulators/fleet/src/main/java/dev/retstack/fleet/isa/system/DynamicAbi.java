@@ -43,8 +43,15 @@ public record DynamicAbi(
    *
    * @param triplet of the toolchain; the folder is {@code /usr/TRIPLET}
    * @param debianPackage that makes it
+   * @param loader file name of the interpreter that programs for it name; empty where the ISA has
+   *     one sysroot only
    */
-  public record Sysroot(String triplet, String debianPackage) {
+  public record Sysroot(String triplet, String debianPackage, String loader) {
+    /** True where a program with this interpreter may be for it. */
+    public boolean mayHave(String interpreter) {
+      return loader.isEmpty() || interpreter.endsWith("/" + loader);
+    }
+
     /** The folder. */
     public String folder() {
       return "/usr/" + triplet;
@@ -83,7 +90,7 @@ public record DynamicAbi(
   public static DynamicAbi of(
       String triplet, String debianPackage, String leafReturn, ImportJump jump) {
     return new DynamicAbi(
-        List.of(new Sysroot(triplet, debianPackage)),
+        List.of(new Sysroot(triplet, debianPackage, "")),
         Optional.of(jump),
         ByteList.of(),
         ByteList.of(HexFormat.of().parseHex(leafReturn.replace(" ", ""))),
@@ -100,6 +107,11 @@ public record DynamicAbi(
         ByteList.of(leafReturn),
         ByteList.of(),
         Optional.empty());
+  }
+
+  /** The same, where programs of several ABIs have different C libraries. */
+  public DynamicAbi withSysroots(Sysroot... all) {
+    return new DynamicAbi(List.of(all), jump, linkageLead, leafReturn, secondLeafReturn, tableBase);
   }
 
   /** The same, with code that must run on the way to any function of another file. */

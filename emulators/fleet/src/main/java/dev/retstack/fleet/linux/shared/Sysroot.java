@@ -20,6 +20,7 @@ import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 /**
  * A folder of the host that stands for the root folder of a dynamically linked program. Of its
@@ -72,7 +73,11 @@ public final class Sysroot {
         return sysroot;
       }
     }
-    String packages = String.join(", ", known.stream().map(s -> s.debianPackage()).toList());
+    String packages =
+        known.stream()
+            .filter(sysroot -> sysroot.mayHave(interpreter))
+            .map(DynamicAbi.Sysroot::debianPackage)
+            .collect(Collectors.joining(", "));
     String cure =
         packages.isEmpty() || given.isPresent() ? "" : "install %s (Debian), ".formatted(packages);
     throw new ElfFormatException(
