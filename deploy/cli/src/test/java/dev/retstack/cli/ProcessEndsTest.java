@@ -50,7 +50,7 @@ class ProcessEndsTest {
       new ProcessBuilder("sh", "-c", "kill -INT " + demo.pid()).start().waitFor();
       assertThat(demo.waitFor(90, TimeUnit.SECONDS)).as("the demo ends").isTrue();
       for (ProcessHandle child : children) {
-        child.onExit().get(30, TimeUnit.SECONDS);
+        child.onExit().get(90, TimeUnit.SECONDS);
         assertThat(child.isAlive()).isFalse();
       }
     } finally {

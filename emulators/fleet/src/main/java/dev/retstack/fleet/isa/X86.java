@@ -309,7 +309,9 @@ final class X86 {
             .stat(STAT_32)
             .platform("i686")
             .packedEvents()
-            .dynamic(DynamicAbi.of("i686-linux-gnu", "libc6-i386", "c3", X86::importSlotNarrow))
+            .dynamic(
+                DynamicAbi.of("i686-linux-gnu", "libc6-i386", "c3", X86::importSlotNarrow)
+                    .withTableBase(X86::tableInEbx))
             .olderThanStackHeader()
             .descriptorTable(DESCRIPTORS)
             .threads(SyscallAbi.CloneAbi.backwardsBySegment(UC_X86_REG_GS))
@@ -354,11 +356,8 @@ final class X86 {
                     "call *GOT(%rip)",
                     "ff 15 .. .. .. ..", (at, code) -> at + 6 + (int) (code >> 16))
                 .skippedBy(LONG_SKIP, LONG_NOP)
-            : CallForm.indirectFrom(
-                    "_GLOBAL_OFFSET_TABLE_",
-                    "call *GOT(%ebx)",
-                    "ff 93 .. .. .. ..",
-                    (at, code) -> (int) (code >> 16))
+            : CallForm.fromTable(
+                    "call *GOT(%ebx)", "ff 93 .. .. .. ..", (at, code) -> (int) (code >> 16))
                 .skippedBy(LONG_SKIP);
     // R_X86_64_PC32, PLT32, GOTPCREL, GOTPCRELX; R_386_PC32, PLT32, GOT32, GOT32X; the shorter call
     // behind the longer ones
@@ -474,9 +473,13 @@ final class X86 {
     engine.ctl_tlb_mode(UcConst.UC_TLB_VIRTUAL);
   }
 
-  /** AMD64 psABI, 5.2 "Procedure Linkage Table": {@code [endbr64;] [bnd] jmp *slot(%rip)}. */
+  /**
+   * AMD64 psABI, 5.2 "Procedure Linkage Table": {@code [endbr64;] [bnd] jmp *slot(%rip)}. mold has
+   * {@code mov $number,%r11d} in front of the jump.
+   */
   private static OptionalLong importSlot(Code code, long address, long got) {
     long at = (int) code.at(address) == 0xfa1e_0ff3 ? address + 4 : address;
+    at += (code.at(at) & 0xffff) == 0xbb41 ? 6 : 0;
     at += (code.at(at) & 0xff) == 0xf2 ? 1 : 0;
     long bytes = code.at(at);
     return (bytes & 0xffff) == 0x25ff
@@ -484,15 +487,45 @@ final class X86 {
         : OptionalLong.empty();
   }
 
-  /** i386 psABI: {@code [endbr32;] jmp *slot}, or {@code jmp *offset(%ebx)}. */
+  /**
+   * i386 psABI: {@code [endbr32;] jmp *slot}, or {@code jmp *offset(%ebx)}. mold has {@code mov
+   * $offset,%ecx} in front of the jump.
+   */
   private static OptionalLong importSlotNarrow(Code code, long address, long got) {
-    long bytes = code.at((int) code.at(address) == 0xfb1e_0ff3 ? address + 4 : address);
+    long at = (int) code.at(address) == 0xfb1e_0ff3 ? address + 4 : address;
+    at += (code.at(at) & 0xff) == 0xb9 ? 5 : 0;
+    long bytes = code.at(at);
     long operand = (int) (bytes >> 16);
     return switch ((int) bytes & 0xffff) {
       case 0x25ff -> OptionalLong.of(operand & 0xffff_ffffL);
       case 0xa3ff -> OptionalLong.of((got + operand) & 0xffff_ffffL);
       default -> OptionalLong.empty();
     };
+  }
+
+  /**
+   * i386 psABI, "Position-Independent Function Prologue": {@code call thunk; add $distance,%ebx},
+   * or {@code call 1f; 1: pop %ebx; add $distance,%ebx}. Linkers place the table differently.
+   */
+  private static OptionalLong tableInEbx(ByteBuffer code, long address) {
+    for (int at = 6; at < code.capacity() - 6; at++) {
+      if (code.getShort(at) == (short) 0xc381) { // add $imm32,%ebx
+        int call = code.get(at - 1) == 0x5b ? at - 6 : at - 5;
+        int behind = call + 5;
+        if ((code.get(call) & 0xff) == 0xe8 && getsOwnAddress(code, behind, call)) {
+          return OptionalLong.of((address + behind + code.getInt(at + 2)) & 0xffff_ffffL);
+        }
+      }
+    }
+    return OptionalLong.empty();
+  }
+
+  /** True where a call leaves the address behind it in %ebx. */
+  private static boolean getsOwnAddress(ByteBuffer code, int behind, int call) {
+    int distance = code.getInt(call + 1);
+    int thunk = behind + distance;
+    boolean inside = thunk >= 0 && thunk <= code.capacity() - Integer.BYTES;
+    return distance == 0 || (inside && code.getInt(thunk) == 0xc324_1c8b); // mov (%esp),%ebx; ret
   }
 
   /** {@code jmp *mailbox(%rip)}; i386 names the mailbox by its address. */

@@ -1,6 +1,7 @@
 package dev.retstack.fleet.linux;
 
 import dev.retstack.fleet.isa.system.Errno;
+import dev.retstack.fleet.isa.system.SyscallAbi;
 import dev.retstack.fleet.linux.call.SystemCallException;
 import dev.retstack.fleet.linux.shared.Sysroot;
 import dev.retstack.fleet.memory.GuestMemory;
@@ -83,6 +84,23 @@ final class AddressSpace {
     memory.protect(page, GuestMemory.PAGE, GuestMemory.READ | GuestMemory.EXECUTE);
     reserve(page, GuestMemory.PAGE);
     return page;
+  }
+
+  /** Maps code of the kernel that programs call at fixed addresses, unless the image is there. */
+  void map(SyscallAbi.HelperPage page) {
+    if (memory.overlaps(page.address(), GuestMemory.PAGE)) {
+      return;
+    }
+    memory.map(page.address(), GuestMemory.PAGE, GuestMemory.READ | GuestMemory.WRITE);
+    page.words()
+        .forEach(
+            (place, words) -> {
+              for (int i = 0; i < words.length; i++) {
+                memory.writeInt(page.address() + place + (long) i * Integer.BYTES, words[i]);
+              }
+            });
+    memory.protect(page.address(), GuestMemory.PAGE, GuestMemory.READ | GuestMemory.EXECUTE);
+    reserve(page.address(), GuestMemory.PAGE);
   }
 
   /** Keeps the program from changing a range: the tracer's own pages. */

@@ -155,6 +155,7 @@ public final class LinuxProcess implements AutoCloseable {
             this::endWith)
         .register(calls);
     abi.descriptorTable().ifPresent(page -> space.reserve(page, GuestMemory.PAGE));
+    abi.helpers().ifPresent(space::map);
   }
 
   private FileTable files(OpenFlags flags, ThreadNames threadNames) {

@@ -82,6 +82,7 @@ final class SignalCalls {
   void register(Map<String, SystemCall> calls) {
     calls.put("rt_sigaction", this::action);
     calls.put("rt_sigprocmask", this::processMask);
+    calls.put("sigprocmask", this::firstSignals);
     calls.put("sigaltstack", runs ? this::separateStack : a -> 0);
     calls.put("kill", a -> sendToProcess(a[0], a[1]));
     calls.put("tkill", a -> sendToThread(a[0], a[1]));
@@ -186,12 +187,31 @@ final class SignalCalls {
       memory.writeSet(a[2] + (long) i * Long.BYTES, now[i]);
     }
     thread.maskBeyond = wanted[1];
-    if (runs) {
-      signals.mask(wanted[0]);
-    } else { // which bit is which does not matter
-      thread.mask = wanted[0];
-    }
+    setMask(wanted[0]);
     return 0;
+  }
+
+  /**
+   * The older call, of as many signals as a word has bits: swapcontext of i386 and m68k makes it.
+   */
+  private long firstSignals(long[] a) {
+    long now = signals.current().mask;
+    long word = memory.wordBytes() == Long.BYTES ? -1 : 0xffff_ffffL;
+    long wanted =
+        a[1] == 0 ? now : now & ~word | changed((int) a[0], now, memory.readWord(a[1])) & word;
+    if (a[2] != 0) {
+      memory.writeWord(a[2], now & word);
+    }
+    setMask(wanted);
+    return 0;
+  }
+
+  private void setMask(long mask) {
+    if (runs) {
+      signals.mask(mask);
+    } else { // which bit is which does not matter
+      signals.current().mask = mask;
+    }
   }
 
   private long changed(int how, long now, long set) {

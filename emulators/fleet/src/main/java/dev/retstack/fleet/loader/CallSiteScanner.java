@@ -82,23 +82,19 @@ final class CallSiteScanner {
 
   private boolean counts(CallForm form, long address, long code, AbiCard card, LongSet targets) {
     long mask = image.is64() ? -1 : 0xFFFF_FFFFL;
-    long target = (form.target().of(address, code) + base(form)) & mask;
+    long base = form.fromTable() ? imports.got() : 0;
+    long target = (form.target().of(address, code) + base) & mask;
     return form.indirect()
-        ? targets.contains(pointer(target)) || card.symbols().contains(imports.throughSlot(target))
+        ? points(target, targets) || card.symbols().contains(imports.throughSlot(target))
         : targets.contains(target) || card.symbols().contains(imports.through(target));
   }
 
-  /** What a pointer is in the file; 0 where it is not there. */
-  private long pointer(long address) {
+  /** True for a word that holds a target, also where its relocation only adds the base. */
+  private boolean points(long address, LongSet targets) {
     return image
         .memory(address, image.wordBytes())
         .map(b -> image.is64() ? b.getLong(0) : b.getInt(0) & 0xFFFF_FFFFL)
-        .orElse(0L);
-  }
-
-  private long base(CallForm form) {
-    return form.base().isEmpty()
-        ? 0
-        : form.base().flatMap(image::symbol).map(Symbol::address).orElse(imports.got());
+        .filter(to -> targets.contains((long) to) || targets.contains(to + image.bias()))
+        .isPresent();
   }
 }

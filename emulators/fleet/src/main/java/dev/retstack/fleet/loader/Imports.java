@@ -15,6 +15,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
@@ -53,11 +54,20 @@ public final class Imports {
     long first = elf.segments().stream().mapToLong(Segment::address).min().orElse(0);
     page = GuestMemory.pageDown(first) - GuestMemory.PAGE;
     got =
-        elf.symbol("_GLOBAL_OFFSET_TABLE_")
-            .map(Symbol::address)
+        tableBase()
+            .or(() -> elf.symbol("_GLOBAL_OFFSET_TABLE_").map(Symbol::address))
             .or(() -> elf.section(".got.plt").or(() -> elf.section(".got")).map(s -> s.address()))
             .orElse(0L);
     elf.imports().forEach(i -> i.slots().forEach(slot -> slots.put((long) slot, i.name())));
+  }
+
+  /** What the code has in the register of the global offset table. */
+  private Optional<Long> tableBase() {
+    return isa.syscalls().dynamic().tableBase().stream()
+        .flatMap(base -> elf.code().stream().map(range -> base.of(range.bytes(), range.address())))
+        .filter(OptionalLong::isPresent)
+        .map(OptionalLong::getAsLong)
+        .findFirst();
   }
 
   /** True where the image has any, and there is room for the page. */

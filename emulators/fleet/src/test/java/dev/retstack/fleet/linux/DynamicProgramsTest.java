@@ -420,6 +420,29 @@ class DynamicProgramsTest {
         "-ldl");
   }
 
+  /** {@code $ORIGIN} and folders below and beside it, as builds lay them out. */
+  @ParameterizedTest
+  @CsvSource({
+    "bin, bin/deep, $ORIGIN/deep",
+    "bin, lib, $ORIGIN/../lib",
+    "a/bin, lib, $ORIGIN/../../lib"
+  })
+  void sharedObjectsAreFoundFromTheFolderOfTheProgram(String bin, String lib, String path)
+      throws Exception {
+    Path programs = Files.createDirectories(folder.resolve(bin));
+    Path objects = Files.createDirectories(folder.resolve(lib));
+    Path twice = source("twice.c", "int twice(int x) { return 2 * x; }");
+    Path user = source("user.c", "int twice(int); int main(void) { return twice(4); }");
+    for (Form form : new Form[] {Form.X86_64_PIE, Form.AARCH64_PIE}) {
+      form.dynamic(objects, "libtwice.so", twice, "-shared", "-fPIC");
+      Path program =
+          form.dynamic(programs, "prog", user, "-L" + objects, "-ltwice", "-Wl,-rpath," + path);
+      Shared run = Shared.of(program, ProbeKind.AUTO, (int) SLICE);
+      assertThat(run.stdout).isEmpty();
+      assertThat(run.calls).containsEntry("main", 1).containsEntry("twice", 1);
+    }
+  }
+
   @Test
   void missingSharedObjectIsNamedByTheProgramsLoader() throws Exception {
     Path program = withSharedObjects(Form.X86_64_PIE);
@@ -477,7 +500,8 @@ class DynamicProgramsTest {
   @Test
   void nothingButSharedObjectsBelowTheSysrootCanBeRead() throws Exception {
     Path host = Path.of("/lib64/ld-linux-x86-64.so.2").toRealPath();
-    Path program = Form.X86_64_PIE.dynamic(folder, "prog", source("prog.c", PROGRAM));
+    Path bin = Files.createDirectory(folder.resolve("bin"));
+    Path program = Form.X86_64_PIE.dynamic(bin, "prog", source("prog.c", PROGRAM));
     Path root = Files.createDirectory(folder.resolve("root"));
     Path lib = Files.createDirectories(root.resolve("lib64"));
     Files.copy(host, lib.resolve("ld-linux-x86-64.so.2"));

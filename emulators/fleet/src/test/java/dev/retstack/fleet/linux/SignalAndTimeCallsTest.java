@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.fleet.isa.system.Errno;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 final class SignalAndTimeCallsTest {
   private static final long SIGABRT = 6;
@@ -66,6 +68,24 @@ final class SignalAndTimeCallsTest {
       assertThat(guest.call("rt_sigprocmask", 2, 0, SCRATCH + 8, 8)).isZero();
       assertThat(guest.memory.readLong(SCRATCH + 8)).isEqualTo(0b1000);
       assertThat(guest.call("rt_sigprocmask", 9, SCRATCH, 0, 8)).isEqualTo(Errno.EINVAL.result());
+    }
+  }
+
+  /** glibc's swapcontext makes the older call on i386 and m68k. */
+  @ParameterizedTest
+  @ValueSource(strings = {"i386", "m68k"})
+  void theOlderMaskIsThatOfTheFirstSignals(String isa) {
+    try (Guest guest = new Guest(isa)) {
+      guest.memory.writeWord(SCRATCH, 0b1010);
+      assertThat(guest.call("sigprocmask", 0, SCRATCH, 0)).isZero();
+      guest.memory.writeWord(SCRATCH, 0b0010);
+      assertThat(guest.call("sigprocmask", 1, SCRATCH, SCRATCH + 8)).isZero();
+      assertThat(guest.memory.readWord(SCRATCH + 8)).isEqualTo(0b1010);
+      assertThat(guest.call("sigprocmask", 2, 0, SCRATCH + 8)).isZero();
+      assertThat(guest.memory.readWord(SCRATCH + 8)).isEqualTo(0b1000);
+      assertThat(guest.call("rt_sigprocmask", 2, 0, SCRATCH, 8)).isZero();
+      assertThat(guest.memory.readWord(SCRATCH)).isEqualTo(0b1000);
+      assertThat(guest.call("sigprocmask", 9, SCRATCH, 0)).isEqualTo(Errno.EINVAL.result());
     }
   }
 

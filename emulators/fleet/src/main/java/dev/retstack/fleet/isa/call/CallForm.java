@@ -16,8 +16,8 @@ import java.util.OptionalLong;
  * @param pattern the call's bits, where {@code mask} has ones
  * @param mask which bits of {@code pattern} count
  * @param indirect true where {@code target} is the address of the pointer that is called through
- * @param base symbol whose address is added to {@code target}: what a register holds that the call
- *     goes by, where the convention says so; empty where none is
+ * @param fromTable true where {@code target} is a distance from the global offset table, whose
+ *     address a register holds
  * @param target where the call goes
  * @param skip what may stand in place of the call, where the counting function is known to do
  *     nothing that the program sees; empty where it does
@@ -28,7 +28,7 @@ public record CallForm(
     long pattern,
     long mask,
     boolean indirect,
-    Optional<String> base,
+    boolean fromTable,
     Target target,
     Optional<Skip> skip) {
 
@@ -81,24 +81,16 @@ public record CallForm(
     return of(text, bytes, true, target);
   }
 
-  /** A call through a pointer in memory that lies at a distance from a symbol. */
-  public static CallForm indirectFrom(String symbol, String text, String bytes, Target distance) {
+  /** A call through a pointer in memory at a distance from the global offset table. */
+  public static CallForm fromTable(String text, String bytes, Target distance) {
     CallForm form = of(text, bytes, true, distance);
     return new CallForm(
-        text,
-        form.size,
-        form.pattern,
-        form.mask,
-        true,
-        Optional.of(symbol),
-        distance,
-        Optional.empty());
+        text, form.size, form.pattern, form.mask, true, true, distance, Optional.empty());
   }
 
   /** A direct call known by some bits of its bytes. */
   public static CallForm bits(String text, int size, long pattern, long mask, Target target) {
-    return new CallForm(
-        text, size, pattern, mask, false, Optional.empty(), target, Optional.empty());
+    return new CallForm(text, size, pattern, mask, false, false, target, Optional.empty());
   }
 
   /**
@@ -112,7 +104,7 @@ public record CallForm(
         swap(pattern, size),
         swap(mask, size),
         false,
-        Optional.empty(),
+        false,
         (address, code) -> target.of(address, swap(code, size)),
         Optional.empty());
   }
@@ -139,7 +131,7 @@ public record CallForm(
         pattern,
         mask,
         indirect,
-        base,
+        fromTable,
         target,
         Optional.of(new Skip(jump.pattern, jump.mask, nop)));
   }
@@ -168,8 +160,7 @@ public record CallForm(
         mask |= 0xffL << (8 * i);
       }
     }
-    return new CallForm(
-        text, all.length, pattern, mask, indirect, Optional.empty(), target, Optional.empty());
+    return new CallForm(text, all.length, pattern, mask, indirect, false, target, Optional.empty());
   }
 
   /**
@@ -183,7 +174,7 @@ public record CallForm(
    * @return empty where the place is out of reach, or the call goes by a pointer
    */
   public OptionalLong encode(long address, long to, long code, int wordBytes) {
-    return indirect || base.isPresent()
+    return indirect || fromTable
         ? OptionalLong.empty()
         : new Immediate(this, address, code, wordBytes).solve(to);
   }

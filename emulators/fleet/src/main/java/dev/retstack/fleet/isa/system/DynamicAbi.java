@@ -2,6 +2,7 @@ package dev.retstack.fleet.isa.system;
 
 import dev.retstack.fleet.isa.call.Code;
 import it.unimi.dsi.fastutil.bytes.ByteList;
+import java.nio.ByteBuffer;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
@@ -17,13 +18,16 @@ import java.util.OptionalLong;
  * @param linkageLead what that code must do first, also if the function does nothing
  * @param leafReturn code of a function that does nothing, in the order of memory
  * @param secondLeafReturn the same in the second instruction set; empty where there is one only
+ * @param tableBase finds the global offset table by the code that uses it; empty where its symbol
+ *     or section says where it is
  */
 public record DynamicAbi(
     List<Sysroot> sysroots,
     Optional<ImportJump> jump,
     ByteList linkageLead,
     ByteList leafReturn,
-    ByteList secondLeafReturn) {
+    ByteList secondLeafReturn,
+    Optional<TableBase> tableBase) {
   /**
    * What the start-up code of {@code gcc -pg} calls to begin and end a profile: there is nothing to
    * profile, and no gmon.out to write.
@@ -32,16 +36,22 @@ public record DynamicAbi(
       List.of("__monstartup", "monstartup", "_mcleanup", "moncontrol");
 
   /** An ISA whose programs cannot have shared objects here. */
-  public static final DynamicAbi NONE =
-      new DynamicAbi(List.of(), Optional.empty(), ByteList.of(), ByteList.of(), ByteList.of());
+  public static final DynamicAbi NONE = none(new byte[0]);
 
   /**
    * A folder that holds the shared objects of an ISA as its own root folder would.
    *
    * @param triplet of the toolchain; the folder is {@code /usr/TRIPLET}
    * @param debianPackage that makes it
+   * @param loader file name of the interpreter that programs for it name; empty where the ISA has
+   *     one sysroot only
    */
-  public record Sysroot(String triplet, String debianPackage) {
+  public record Sysroot(String triplet, String debianPackage, String loader) {
+    /** True where a program with this interpreter may be for it. */
+    public boolean mayHave(String interpreter) {
+      return loader.isEmpty() || interpreter.endsWith("/" + loader);
+    }
+
     /** The folder. */
     public String folder() {
       return "/usr/" + triplet;
@@ -60,6 +70,18 @@ public record DynamicAbi(
     OptionalLong slot(Code code, long address, long got);
   }
 
+  /** Reads what the code of a program takes for its global offset table. */
+  @FunctionalInterface
+  public interface TableBase {
+    /**
+     * What the register of the table holds in functions that set it; empty where none does.
+     *
+     * @param code instructions in the guest's byte order
+     * @param address of the first one
+     */
+    OptionalLong of(ByteBuffer code, long address);
+  }
+
   public DynamicAbi {
     sysroots = List.copyOf(sysroots);
   }
@@ -68,26 +90,44 @@ public record DynamicAbi(
   public static DynamicAbi of(
       String triplet, String debianPackage, String leafReturn, ImportJump jump) {
     return new DynamicAbi(
-        List.of(new Sysroot(triplet, debianPackage)),
+        List.of(new Sysroot(triplet, debianPackage, "")),
         Optional.of(jump),
         ByteList.of(),
         ByteList.of(HexFormat.of().parseHex(leafReturn.replace(" ", ""))),
-        ByteList.of());
+        ByteList.of(),
+        Optional.empty());
   }
 
   /** Programs that are linked statically; what their profiles do is overwritten all the same. */
   public static DynamicAbi none(byte[] leafReturn) {
     return new DynamicAbi(
-        List.of(), Optional.empty(), ByteList.of(), ByteList.of(leafReturn), ByteList.of());
+        List.of(),
+        Optional.empty(),
+        ByteList.of(),
+        ByteList.of(leafReturn),
+        ByteList.of(),
+        Optional.empty());
+  }
+
+  /** The same, where programs of several ABIs have different C libraries. */
+  public DynamicAbi withSysroots(Sysroot... all) {
+    return new DynamicAbi(List.of(all), jump, linkageLead, leafReturn, secondLeafReturn, tableBase);
   }
 
   /** The same, with code that must run on the way to any function of another file. */
   public DynamicAbi withLinkageLead(byte[] code) {
-    return new DynamicAbi(sysroots, jump, ByteList.of(code), leafReturn, secondLeafReturn);
+    return new DynamicAbi(
+        sysroots, jump, ByteList.of(code), leafReturn, secondLeafReturn, tableBase);
   }
 
   /** The same, with code of a function that does nothing in the second instruction set. */
   public DynamicAbi withSecondLeafReturn(byte[] code) {
-    return new DynamicAbi(sysroots, jump, linkageLead, leafReturn, ByteList.of(code));
+    return new DynamicAbi(sysroots, jump, linkageLead, leafReturn, ByteList.of(code), tableBase);
+  }
+
+  /** The same, where linkers do not agree about the place that the register points to. */
+  public DynamicAbi withTableBase(TableBase base) {
+    return new DynamicAbi(
+        sysroots, jump, linkageLead, leafReturn, secondLeafReturn, Optional.of(base));
   }
 }

@@ -2,11 +2,14 @@ package dev.retstack.fleet.isa.system;
 
 import dev.retstack.fleet.isa.signal.SignalAbi;
 import dev.retstack.schema.linux.SystemCallNames;
+import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.stream.IntStream;
 
 /**
@@ -64,6 +67,7 @@ import java.util.stream.IntStream;
  * @param dynamic what programs with shared objects need
  * @param threads how threads are started
  * @param signals how signal handlers are called
+ * @param helpers code of the kernel that programs call at fixed addresses
  */
 public record SyscallAbi(
     Trap trap,
@@ -88,7 +92,20 @@ public record SyscallAbi(
     boolean olderThanStackHeader,
     DynamicAbi dynamic,
     CloneAbi threads,
-    SignalAbi signals) {
+    SignalAbi signals,
+    Optional<HelperPage> helpers) {
+
+  /**
+   * A page of the kernel's code, in the memory of each program.
+   *
+   * @param address of the page
+   * @param words of it by their places in the page, in the guest's byte order; the rest is zero
+   */
+  public record HelperPage(long address, SortedMap<Integer, int[]> words) {
+    public HelperPage {
+      words = Collections.unmodifiableSortedMap(new TreeMap<>(words));
+    }
+  }
 
   /** How the engine tells of a system call. */
   public enum Trap {
@@ -234,6 +251,7 @@ public record SyscallAbi(
     private DynamicAbi dynamic = DynamicAbi.NONE;
     private CloneAbi threads = CloneAbi.NONE;
     private SignalAbi signals = SignalAbi.NONE;
+    private Optional<HelperPage> helpers = Optional.empty();
 
     private Builder(Trap trap, int trapNumber) {
       this.trap = trap;
@@ -354,6 +372,12 @@ public record SyscallAbi(
       return this;
     }
 
+    /** The kernel's code at fixed addresses. */
+    public Builder helpers(HelperPage page) {
+      helpers = Optional.of(page);
+      return this;
+    }
+
     public SyscallAbi build() {
       return new SyscallAbi(
           trap,
@@ -378,7 +402,8 @@ public record SyscallAbi(
           olderThanStackHeader,
           dynamic,
           threads,
-          signals);
+          signals,
+          helpers);
     }
   }
 }

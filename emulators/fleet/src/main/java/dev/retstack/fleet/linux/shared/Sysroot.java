@@ -20,12 +20,13 @@ import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 /**
  * A folder of the host that stands for the root folder of a dynamically linked program. Of its
  * files the program may read the shared objects of its own ISA and the loader's cache, and nothing
  * else. Its own folder stands there too, for the names that the sysroot does not have: {@code
- * $ORIGIN} is the root.
+ * $ORIGIN} is the root, and {@code $ORIGIN/..} the folder around the program's.
  */
 public final class Sysroot {
   private static final String LOADER_CACHE = "/etc/ld.so.cache";
@@ -72,7 +73,11 @@ public final class Sysroot {
         return sysroot;
       }
     }
-    String packages = String.join(", ", known.stream().map(s -> s.debianPackage()).toList());
+    String packages =
+        known.stream()
+            .filter(sysroot -> sysroot.mayHave(interpreter))
+            .map(DynamicAbi.Sysroot::debianPackage)
+            .collect(Collectors.joining(", "));
     String cure =
         packages.isEmpty() || given.isPresent() ? "" : "install %s (Debian), ".formatted(packages);
     throw new ElfFormatException(
@@ -116,21 +121,36 @@ public final class Sysroot {
   /** The file of the host behind a name, if the program may read it. */
   public Optional<Path> find(String name) {
     try {
+      Path around = Path.of(name.replaceFirst("^/+", "")).normalize();
       Path below = Path.of("/" + name).normalize();
-      Optional<Path> file = resolve(below).filter(path -> mayRead(below, path));
-      return file.isPresent() || below.getNameCount() != 1 ? file : beside(below);
+      Optional<Path> file =
+          name.matches("/*\\.\\./.*") && around.startsWith("..")
+              ? beside(around)
+              : Optional.empty();
+      if (file.isEmpty()) {
+        file = resolve(below).filter(path -> mayRead(below, path));
+      }
+      return file.isPresent() ? file : beside(Path.of("/").relativize(below));
     } catch (IOException | InvalidPathException e) {
       return Optional.empty();
     }
   }
 
-  private Optional<Path> beside(Path name) throws IOException {
-    Path folder = program.file().map(Path::getParent).orElse(null);
-    if (folder == null || !Files.exists(folder.resolve(name.getFileName()))) {
+  /**
+   * A shared object near the program: below its folder, or below one of those around it that {@code
+   * $ORIGIN/..} names.
+   */
+  private Optional<Path> beside(Path fromOrigin) throws IOException {
+    Path top = program.file().map(Path::getParent).orElse(null);
+    Path file = top == null ? null : top.resolve(fromOrigin);
+    if (file == null || !Files.exists(file)) {
       return Optional.empty();
     }
-    Path real = folder.resolve(name.getFileName()).toRealPath();
-    return real.startsWith(folder.toRealPath()) && isOfIsa(real)
+    for (Path part : fromOrigin) {
+      top = part.toString().equals("..") && top != null ? top.getParent() : top;
+    }
+    Path real = file.toRealPath();
+    return top != null && real.startsWith(top.toRealPath()) && isOfIsa(real)
         ? Optional.of(real)
         : Optional.empty();
   }

@@ -67,7 +67,8 @@ final class RelocationTable {
     List<ElfFile.Relocation> found = new ArrayList<>();
     requireRoom(bytes, sections);
     for (Section section : sections) {
-      if (section.holdsRelocations() && !wanted.isEmpty()) {
+      // One that is loaded is for the dynamic linker; gold lets those of the PLT name its code.
+      if (section.holdsRelocations() && !section.allocated() && !wanted.isEmpty()) {
         Section code = table.target(section);
         if (code.executable() && code.allocated()) {
           table.read(section, code, bias, found);

@@ -25,6 +25,12 @@ public record Segment(
     return address + memoryBytes;
   }
 
+  /** True where both have a byte at one address. */
+  boolean overlaps(Segment other) {
+    return Long.compareUnsigned(address, other.end()) < 0
+        && Long.compareUnsigned(other.address, end()) < 0;
+  }
+
   /** True where all {@code length} bytes from {@code from} on lie in this segment. */
   public boolean contains(long from, long length) {
     long offset = from - address;

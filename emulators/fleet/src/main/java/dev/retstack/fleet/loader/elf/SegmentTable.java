@@ -43,6 +43,7 @@ record SegmentTable(
     List<Segment> loads = new ArrayList<>();
     List<FileRange> notes = new ArrayList<>();
     List<Load> files = new ArrayList<>();
+    List<ProgramHeader> headers = new ArrayList<>();
     Optional<String> interpreter = Optional.empty();
     Optional<Boolean> executableStack = Optional.empty();
     long memory = 0;
@@ -68,6 +69,7 @@ record SegmentTable(
                 "make .bss smaller or raise the memory limit");
           }
           loads.add(load);
+          headers.add(p);
           files.add(new Load(new FileRange(p.offset(), p.fileSize()), load.address(), p.flags()));
         }
         case Elf.PT_GNU_STACK -> executableStack = Optional.of((p.flags() & Elf.PF_X) != 0);
@@ -80,6 +82,9 @@ record SegmentTable(
     }
     loads.sort((a, b) -> Long.compareUnsigned(a.address(), b.address()));
     requireApart(bytes, loads);
+    if (program && header.type() == Elf.ET_EXEC && interpreter.isEmpty()) {
+      addLoadImages(bytes, header.entry(), headers, loads);
+    }
     return new SegmentTable(
         List.copyOf(loads),
         interpreter,
@@ -87,6 +92,28 @@ record SegmentTable(
         List.copyOf(notes),
         List.copyOf(files),
         bias);
+  }
+
+  /**
+   * Firmware stands in ROM, and its start-up code copies what must be in RAM: that is also where
+   * {@code p_paddr} says. Such a file has the code that starts it at the address where it runs. In
+   * others, such as a kernel's, {@code p_paddr} means the addresses before paging.
+   */
+  private static void addLoadImages(
+      ElfBytes bytes, long entry, List<ProgramHeader> headers, List<Segment> loads)
+      throws ElfFormatException {
+    boolean startsInPlace =
+        headers.stream()
+            .anyMatch(
+                p ->
+                    p.physical() == p.address()
+                        && Long.compareUnsigned(entry - p.address(), p.fileSize()) < 0);
+    for (ProgramHeader p : startsInPlace ? headers : List.<ProgramHeader>of()) {
+      p.loadImage(bytes)
+          .filter(image -> loads.stream().noneMatch(image::overlaps))
+          .ifPresent(loads::add);
+    }
+    loads.sort((a, b) -> Long.compareUnsigned(a.address(), b.address()));
   }
 
   /** The segment that holds all {@code length} bytes from {@code address} on. */
@@ -178,6 +205,7 @@ record SegmentTable(
       int flags,
       long offset,
       long address,
+      long physical,
       long fileSize,
       long memorySize,
       long align) {
@@ -196,6 +224,7 @@ record SegmentTable(
           (int) bytes.u32(flagsAt, "p_flags"),
           bytes.word(first, "p_offset"),
           bytes.word(first + w, "p_vaddr"),
+          bytes.word(first + 2L * w, "p_paddr"),
           bytes.word(first + 3L * w, "p_filesz"),
           bytes.word(first + 4L * w, "p_memsz"),
           bytes.word(alignAt, "p_align"));
@@ -216,26 +245,43 @@ record SegmentTable(
         throw bytes.damaged(field("p_align"), Long.toUnsignedString(align), "0 or a power of two");
       }
       long start = address + bias;
-      // The last pages of the address space stay free: an end of 0 would wrap.
-      long top = (bytes.is64() ? -1L : 0xFFFF_FFFFL) - 0xFFFF;
-      boolean fits =
-          memorySize >= 0
-              && Long.compareUnsigned(start, address) >= 0
-              && Long.compareUnsigned(start, top) <= 0
-              && Long.compareUnsigned(memorySize, top - start) <= 0;
-      if (!fits) {
+      if (Long.compareUnsigned(start, address) < 0 || !fits(bytes, start, memorySize)) {
         throw bytes.damaged(
             field("p_vaddr"),
             "0x%x with %s bytes".formatted(address, Long.toUnsignedString(memorySize)),
-            "a range that ends below 0x%x".formatted(top));
+            "a range that ends below 0x%x".formatted(top(bytes)));
       }
+      return segment(bytes, start, memorySize, (flags & Elf.PF_W) != 0);
+    }
+
+    /** What a ROM holds of the segment; empty where it cannot stand there. */
+    Optional<Segment> loadImage(ElfBytes bytes) throws ElfFormatException {
+      return physical != address && fileSize > 0 && fits(bytes, physical, fileSize)
+          ? Optional.of(segment(bytes, physical, fileSize, false))
+          : Optional.empty();
+    }
+
+    private Segment segment(ElfBytes bytes, long start, long size, boolean writable)
+        throws ElfFormatException {
       return new Segment(
           start,
-          memorySize,
+          size,
           bytes.slice(offset, fileSize, field("p_offset")),
           (flags & Elf.PF_R) != 0,
-          (flags & Elf.PF_W) != 0,
+          writable,
           (flags & Elf.PF_X) != 0);
+    }
+
+    private static boolean fits(ElfBytes bytes, long start, long size) {
+      long top = top(bytes);
+      return size >= 0
+          && Long.compareUnsigned(start, top) <= 0
+          && Long.compareUnsigned(size, top - start) <= 0;
+    }
+
+    /** The last pages of the address space stay free: an end of 0 would wrap. */
+    private static long top(ElfBytes bytes) {
+      return (bytes.is64() ? -1L : 0xFFFF_FFFFL) - 0xFFFF;
     }
   }
 }

@@ -1,0 +1,133 @@
+package dev.retstack.fleet.linux;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.retstack.fleet.core.CoreOptions.ProbeKind;
+import dev.retstack.fleet.loader.GuestCompiler;
+import dev.retstack.fleet.zoo.EachIsa;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Programs of other linkers than GNU ld, in the forms that a build may ask them for. They print and
+ * call what the source says. A linker that is missing, or refuses a form, is skipped.
+ */
+class LinkersTest {
+  private static final String PROGRAM =
+      """
+      #include <stdio.h>
+      __attribute__((noinline)) int leaf(int n) { return n; }
+      __attribute__((noinline)) int fib(int n) {
+        return n < 2 ? leaf(n) : fib(n - 1) + fib(n - 2);
+      }
+      int main(void) { printf("%d\\n", fib(10)); return 3; }
+      """;
+
+  private static final Map<String, Integer> CALLS = Map.of("main", 1, "fib", 177, "leaf", 89);
+
+  private static final List<String> LINKERS = List.of("gold", "lld", "mold", "bfd");
+
+  private static final List<String> COMPILERS =
+      List.of(
+          "x86_64-linux-gnu-gcc",
+          "x86_64-linux-gnu-gcc -m32",
+          "aarch64-linux-gnu-gcc",
+          "riscv64-linux-gnu-gcc",
+          "arm-linux-gnueabihf-gcc",
+          "arm-linux-gnueabi-gcc",
+          "s390x-linux-gnu-gcc",
+          "powerpc64le-linux-gnu-gcc",
+          "powerpc-linux-gnu-gcc",
+          "mips-linux-gnu-gcc",
+          "m68k-linux-gnu-gcc");
+
+  private static final List<String> FORMS =
+      List.of(
+          "-pg",
+          "-pg -static",
+          "-pg -static-pie",
+          "-pg -fno-pie -no-pie",
+          "-pg -Wl,--emit-relocs",
+          "-pg -static -Wl,--emit-relocs",
+          "-pg -Wl,-z,separate-code",
+          "-pg -Wl,-z,noseparate-code",
+          "-pg -Wl,-z,max-page-size=65536",
+          "-pg -Wl,-z,now",
+          "-pg -flto",
+          "-pg -ffunction-sections -Wl,--gc-sections",
+          "-pg -ffunction-sections -Wl,--icf=all",
+          "-pg -mfentry",
+          "-pg -mfentry -static",
+          "-fpatchable-function-entry=5",
+          "-fpatchable-function-entry=5 -static",
+          "-fpatchable-function-entry=5 -static-pie",
+          "-fpatchable-function-entry=5 -Wl,-z,pack-relative-relocs",
+          "-fpatchable-function-entry=5 -Wl,--pack-dyn-relocs=relr");
+
+  @TempDir private Path folder;
+
+  static Stream<Arguments> links() {
+    if (!EachIsa.COMPILED) {
+      return Stream.of("-pg", "-pg -static", "-pg -Wl,--emit-relocs")
+          .map(form -> Arguments.of(COMPILERS.getFirst(), "gold", form));
+    }
+    return COMPILERS.stream()
+        .flatMap(
+            compiler ->
+                LINKERS.stream()
+                    .flatMap(
+                        linker ->
+                            FORMS.stream().map(form -> Arguments.of(compiler, linker, form))));
+  }
+
+  @ParameterizedTest
+  @MethodSource("links")
+  void makeProgramsThatAreTraced(String compiler, String linker, String form) throws Exception {
+    Path source = Files.writeString(folder.resolve("prog.c"), PROGRAM);
+    Path program = link(compiler, linker, form, source);
+    if (compiler.startsWith("x86_64")) {
+      Process natively = run(List.of(program.toString()));
+      // the C library here does not know all that linkers make
+      Assumptions.assumeTrue(natively.waitFor() == 3, "skipped: does not run natively");
+    }
+    LinuxOptions linux = LinuxOptions.of("prog");
+    HostedRun run = HostedRun.of(program, linux, "", ProbeKind.AUTO, 1_000_000);
+    assertThat(run.stdout()).isEqualTo("55\n");
+    assertThat(run.result().ending().detail()).isEqualTo("exited with code 3");
+    assertThat(run.calls()).containsAllEntriesOf(CALLS);
+  }
+
+  /** Only what a compiler or linker itself refuses may be skipped. */
+  private Path link(String compiler, String linker, String form, Path source) throws Exception {
+    String[] command = compiler.split(" ");
+    Assumptions.assumeTrue(GuestCompiler.installed(command[0]), "skipped: no " + command[0]);
+    List<String> line = new ArrayList<>(List.of(command));
+    line.addAll(
+        List.of(
+            "-O1", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-fuse-ld=" + linker));
+    line.addAll(List.of(form.split(" ")));
+    Path program = folder.resolve("prog");
+    line.addAll(List.of("-o", program.toString(), source.toString()));
+    Assumptions.assumeTrue(
+        run(line).waitFor() == 0, "skipped: " + String.join(" ", line.subList(0, line.size() - 3)));
+    return program;
+  }
+
+  private Process run(List<String> command) throws IOException {
+    return new ProcessBuilder(command)
+        .directory(folder.toFile())
+        .redirectErrorStream(true)
+        .redirectOutput(folder.resolve("log").toFile())
+        .start();
+  }
+}
