@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Lays out a folder from which retstack runs without a checkout. Nothing writes to it, so that any user can run it.
 #
-#   deploy/install/install.sh [--prefix DIR] [--destdir DIR] [--systemd] [--with-java] [--no-emulators]
+#   deploy/install/install.sh [--prefix DIR] [--destdir DIR] [--systemd] [--with-java] [--no-emulators] [--archives LIST]
 #
 #   --prefix DIR     where the folder will be (default: /opt/retstack); it may be moved later
 #   --destdir DIR    lay all out below DIR, for a package or an image
@@ -9,6 +9,7 @@
 #                    /etc/retstack. Settings that are there stay
 #   --with-java      a copy of the JDK in place of a link, for machines without one
 #   --no-emulators   neither libunicorn nor guest images: for members of the pipeline
+#   --archives LIST  class archives to make (default: classes,record,servers,view)
 #
 # The folder:
 #   retstack                     the command; jvm.args and long-runs.args hold its JVM flags
@@ -27,6 +28,7 @@ umask 022
 root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.." && pwd)
 target=$root/deploy/cli/target
 prefix=/opt/retstack destdir='' systemd=no with_java=no emulators=yes
+archives=classes,record,servers,view
 
 fail() {
   printf 'retstack: %s\n' "${*:2}" >&2
@@ -36,6 +38,11 @@ fail() {
 while [ $# -gt 0 ]; do
   case $1 in
     --prefix | --destdir) [ $# -gt 1 ] || fail 2 "$1: name a folder" ;;&
+    --archives)
+      [[ ${2:-} =~ ^((classes|record|servers|view)(,|$))+$ ]] ||
+        fail 2 "--archives ${2:-}: give some of $archives, separated by commas"
+      archives=$2 && shift
+      ;;
     --prefix) prefix=${2%/} && shift ;;
     --destdir) destdir=$(realpath -m -- "$2") && shift ;;
     --systemd) systemd=yes ;;
@@ -97,11 +104,11 @@ lay_out_java() {
   fi
 }
 
-# Makes archive $1, running once what users run of its group of verbs.
+# Makes the archive of group $1 of verbs, running once what users run of it.
 archive() {
-  local IFS=: jars=("$new"/lib/*.jar) flag=AOTCacheOutput group=${1%.*}
-  case $1 in *.jsa) flag=ArchiveClassesAtExit ;; esac
-  "$java_home/bin/java" "@$new/jvm.args" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 "-XX:$flag=$new/$1" \
+  local IFS=: jars=("$new"/lib/*.jar) output=AOTCacheOutput=$new/$1.aot group=$1
+  [ "$group" != servers ] || output=ArchiveClassesAtExit=$new/$group.jsa
+  "$java_home/bin/java" "@$new/jvm.args" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 "-XX:$output" \
     "-Dretstack.root=$new" "-Dretstack.libunicorn=$new/emulators/libunicorn.so.2" -cp "${jars[*]}" \
     dev.retstack.cli.ArchiveTraining "$group" "$root/schemas/golden/v1/trace.avro" "$new/training/$group" \
     >/dev/null 2>&1 </dev/null || true
@@ -133,11 +140,11 @@ lay_out_jars
 lay_out_java
 install -m 755 "$root/deploy/install/retstack" "$root/deploy/secrets.sh" "$new"
 install -m 644 "$root/deploy/install/jvm.args" "$root/deploy/long-runs.args" "$root/deploy/fleet.conf" "$new"
-archive classes.aot &
-archive servers.jsa
-wait
-archive record.aot &
-archive view.aot
+started=0
+for group in ${archives//,/ }; do
+  archive "$group" &
+  [ $((++started % 2)) = 1 ] || wait
+done
 wait
 rm -rf "$new/training"
 # in place in one step: what runs keeps the files that it has open
