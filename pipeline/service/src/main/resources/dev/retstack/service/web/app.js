@@ -151,8 +151,9 @@ async function show() {
   const signal = shown.signal;
   if (!isThere(app.state.page)) {
     const back = offered()[0];
-    app.status("");
-    root.replaceChildren(notice("A recorded trace has no page " + page.title, "this page is of a running job",
+    const fact = "A recorded trace has no page " + page.title;
+    app.status(fact);
+    root.replaceChildren(notice(fact, "this page is of a running job",
       h("a", { href: address({ page: back }), onclick: follow }, PAGES[back].title)));
     return;
   }
