@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Lays out a folder from which retstack runs without a checkout. Nothing writes to it, so that any user can run it.
 #
-#   deploy/install/install.sh [--prefix DIR] [--destdir DIR] [--systemd] [--with-java] [--no-emulators]
+#   deploy/install/install.sh [--prefix DIR] [--destdir DIR] [--systemd] [--with-java] [--no-emulators] [--archives LIST]
 #
 #   --prefix DIR     where the folder will be (default: /opt/retstack); it may be moved later
 #   --destdir DIR    lay all out below DIR, for a package or an image
@@ -9,6 +9,7 @@
 #                    /etc/retstack. Settings that are there stay
 #   --with-java      a copy of the JDK in place of a link, for machines without one
 #   --no-emulators   neither libunicorn nor guest images: for members of the pipeline
+#   --archives LIST  class archives to make (default: classes,record,servers,view)
 #
 # The folder:
 #   retstack                     the command; jvm.args and jvm.sh hold its JVM flags
@@ -38,6 +39,12 @@ fail() {
 while [ $# -gt 0 ]; do
   case $1 in
     --prefix | --destdir) [ $# -gt 1 ] || fail 2 "$1: name a folder" ;;&
+    --archives)
+      [[ ${2:-} =~ ^((classes|record|servers|view)(,|$))+$ ]] ||
+        fail 2 "--archives ${2:-}: give some of classes,record,servers,view, separated by commas"
+      archives=$(for file in $archives; do case ,$2, in *,"${file%.*}",*) echo "$file" ;; esac done)
+      shift
+      ;;
     --prefix) prefix=${2%/} && shift ;;
     --destdir) destdir=$(realpath -m -- "$2") && shift ;;
     --systemd) systemd=yes ;;

@@ -231,18 +231,12 @@ class BrokerOutageTest {
         "hangs",
         LITTLE_ROOM,
         fleet -> {
-          signal("STOP", broker);
+          RetstackScript.signal("STOP", broker.pid());
           try {
             fleet.standing.get(1, TimeUnit.MINUTES);
           } finally {
-            signal("CONT", broker);
+            RetstackScript.signal("CONT", broker.pid());
           }
         });
-  }
-
-  private static void signal(String name, BrokerProcess broker) throws Exception {
-    assertThat(
-            new ProcessBuilder("sh", "-c", "kill -" + name + " " + broker.pid()).start().waitFor())
-        .isZero();
   }
 }

@@ -100,7 +100,7 @@ class ExamplesTest {
       try (Pipeline running = PipelineService.start(PipelineConfig.of(kafka))) {
         assertThat(running.httpUri()).isNotNull();
         for (String example : examples) {
-          runInShell(example, environment);
+          runToEnd(example, environment);
         }
       }
       return;

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
  * <p>{@code -Dretstack.mutants=10000} makes a longer run, {@code -Dretstack.seed=} repeats one.
  */
 class MutatedTraceTest {
-  private static final int MUTANTS = Integer.getInteger("retstack.mutants", 100);
+  private static final int MUTANTS = Integer.getInteger("retstack.mutants", 50);
 
   @TempDir private Path dir;
 

@@ -22,7 +22,7 @@ public final class Pacer {
   /** Ends pacing; returns when the process runs all the time. */
   public static void end(Process pacer, Process paced) throws IOException, InterruptedException {
     pacer.destroyForcibly().waitFor();
-    new ProcessBuilder("sh", "-c", "kill -CONT " + paced.pid()).start().waitFor();
+    RetstackScript.signal("CONT", paced.pid());
   }
 
   /** Whether a fleet's note says that it has sent records; before that it tells of 0. */

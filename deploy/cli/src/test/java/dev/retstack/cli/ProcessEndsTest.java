@@ -47,7 +47,7 @@ class ProcessEndsTest {
       List<ProcessHandle> children = demo.descendants().toList();
       assertThat(children).as("the broker is a child").isNotEmpty();
 
-      new ProcessBuilder("sh", "-c", "kill -INT " + demo.pid()).start().waitFor();
+      RetstackScript.signal("INT", demo.pid());
       assertThat(demo.waitFor(90, TimeUnit.SECONDS)).as("the demo ends").isTrue();
       for (ProcessHandle child : children) {
         child.onExit().get(90, TimeUnit.SECONDS);
@@ -158,7 +158,7 @@ class ProcessEndsTest {
     Process recorder = start("exec retstack record --image zoo-x86_64-mcount -o t.avro -- fib 40");
     try (BufferedReader notes = reader(recorder)) {
       awaitRecords(notes);
-      new ProcessBuilder("sh", "-c", "kill -INT " + recorder.pid()).start().waitFor();
+      RetstackScript.signal("INT", recorder.pid());
       assertThat(recorder.waitFor(60, TimeUnit.SECONDS)).isTrue();
     } finally {
       end(recorder);
@@ -195,10 +195,10 @@ class ProcessEndsTest {
                 + " -o t.avro -- fib 40");
     try (BufferedReader notes = reader(recorder)) {
       awaitRecords(notes);
-      kill("SEGV", recorder.descendants().findFirst().orElseThrow());
+      RetstackScript.signal("SEGV", recorder.descendants().findFirst().orElseThrow().pid());
       awaitLine(notes, "died: signal 11 (SIGSEGV)");
       awaitRecords(notes);
-      kill("INT", recorder.toHandle());
+      RetstackScript.signal("INT", recorder.pid());
       assertThat(recorder.waitFor(60, TimeUnit.SECONDS)).isTrue();
     } finally {
       end(recorder);
@@ -243,7 +243,7 @@ class ProcessEndsTest {
     try (BufferedReader notes = reader(tracer)) {
       awaitLine(notes, " records in ");
       long start = System.nanoTime();
-      kill("TERM", tracer.toHandle());
+      tracer.toHandle().destroy();
       assertThat(tracer.waitFor(60, TimeUnit.SECONDS)).as("it ends").isTrue();
       long millis = (System.nanoTime() - start) / 1_000_000;
       System.out.println(verb + " ended " + millis + " ms after TERM");
@@ -270,10 +270,6 @@ class ProcessEndsTest {
     elf.putInt(0xf2a0_001e | (int) (mcount >> 16 & 0xffff) << 5); // movk x30, #high, lsl #16
     elf.putInt(0xd65f_03c0); // ret
     return Files.write(dir.resolve("endless.elf"), elf.array());
-  }
-
-  private static void kill(String signal, ProcessHandle process) throws Exception {
-    new ProcessBuilder("sh", "-c", "kill -" + signal + " " + process.pid()).start().waitFor();
   }
 
   /** Of a checkout with one image: more of them end no other way. */

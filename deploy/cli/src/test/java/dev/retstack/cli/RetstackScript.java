@@ -32,6 +32,11 @@ public final class RetstackScript {
     return script;
   }
 
+  /** Sends a signal, such as {@code INT}. */
+  public static void signal(String name, long pid) throws IOException, InterruptedException {
+    new ProcessBuilder("sh", "-c", "kill -" + name + " " + pid).start().waitFor();
+  }
+
   /** A bash line with the script in PATH; standard error goes where standard output goes. */
   public static ProcessBuilder line(
       Path script, Path folder, Map<String, String> more, String line) {

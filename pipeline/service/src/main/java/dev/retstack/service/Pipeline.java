@@ -88,11 +88,9 @@ public final class Pipeline implements AutoCloseable {
             () -> aborted.get() ? CompletableFuture.completedFuture(Done.done()) : task.get());
   }
 
-  /** Address of the HTTP side as it was asked for, such as {@code http://127.0.0.1:8080}. */
+  /** Where others reach the HTTP side, such as {@code http://127.0.0.1:8080}. */
   public URI httpUri() {
-    String host = http.host().contains(":") ? "[" + http.host() + "]" : http.host();
-    return URI.create(
-        "%s://%s:%d".formatted(http.scheme(), host, binding.localAddress().getPort()));
+    return http.url(binding.localAddress().getPort());
   }
 
   /**

@@ -50,6 +50,7 @@ class HttpSecurityTest {
     LiveBench bench = LiveBench.fresh();
     try (Pipeline pipeline = PipelineService.start(bench.config().but().http(open).build())) {
       assertThat(pipeline.httpUri().getScheme()).isEqualTo("https");
+      assertThat(pipeline.httpUri().getHost()).as("nobody's address").isNotEqualTo("0.0.0.0");
       URI local = URI.create("https://127.0.0.1:" + pipeline.httpUri().getPort());
       checkToken(local);
       checkClient(local);

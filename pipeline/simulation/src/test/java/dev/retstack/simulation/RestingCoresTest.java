@@ -36,7 +36,7 @@ import org.junit.jupiter.api.Test;
  * -Dretstack.resting.seeds=N} runs N seeds.
  */
 class RestingCoresTest {
-  private static final int SEEDS = 10;
+  private static final int SEEDS = 4;
   private static final int CORES = 48;
   private static final int[] TREES = {0, 40, 200};
 

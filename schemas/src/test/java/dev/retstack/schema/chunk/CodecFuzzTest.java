@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Timeout(value = 120, threadMode = ThreadMode.SEPARATE_THREAD) // a decoder that hangs is told
 class CodecFuzzTest {
   /** Changed payloads, and changed chunks, of each codec; more by {@code -Dretstack.mutants=N}. */
-  private static final int ROUNDS = Integer.getInteger("retstack.mutants", 10_000);
+  private static final int ROUNDS = Integer.getInteger("retstack.mutants", 4_000);
 
   /** What the canary needs. */
   private static final int CANARY_ROUNDS = 5_000;

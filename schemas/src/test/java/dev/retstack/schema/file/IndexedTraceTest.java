@@ -44,7 +44,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Timeout(1200)
 class IndexedTraceTest {
-  private static final int MUTANTS = Integer.getInteger("retstack.mutants", 200);
+  private static final int MUTANTS = Integer.getInteger("retstack.mutants", 80);
   private static final int TRACES = Math.max(20, MUTANTS / 100);
   private static final int QUESTIONS = 4;
   private static final long MEMORY_BYTES_MAX = 64L << 20;

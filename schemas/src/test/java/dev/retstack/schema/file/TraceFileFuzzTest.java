@@ -31,7 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Timeout(1200)
 class TraceFileFuzzTest {
-  private static final int ROUNDS = Integer.getInteger("retstack.mutants", 800);
+  private static final int ROUNDS = Integer.getInteger("retstack.mutants", 300);
 
   private static final boolean ALL = ROUNDS > 10_000;
 

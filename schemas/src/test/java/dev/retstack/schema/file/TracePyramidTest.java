@@ -33,7 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Timeout(1200)
 class TracePyramidTest {
-  private static final int MUTANTS = Integer.getInteger("retstack.mutants", 500);
+  private static final int MUTANTS = Integer.getInteger("retstack.mutants", 200);
   private static final int CORES = 3;
 
   @TempDir private Path folder;

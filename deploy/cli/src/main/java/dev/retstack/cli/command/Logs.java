@@ -26,7 +26,8 @@ public final class Logs {
 
   private static final String CONFIGURATION = "logback.configurationFile";
 
-  private static boolean changed;
+  /** From where up the console has log lines; null where they go elsewhere, or as tests have it. */
+  private static Level onConsole = System.getProperty(CONFIGURATION) == null ? Level.ERROR : null;
 
   private Logs() {}
 
@@ -50,18 +51,20 @@ public final class Logs {
    * libraries' stay away: a Kafka client warns several times a second while a broker is down.
    */
   public static synchronized void withOwnWarnings() {
-    changed = true;
+    onConsole = null;
     LoggerContext context = (LoggerContext) LoggerFactory.getILoggerFactory();
     context.getLogger("dev.retstack").setLevel(Level.WARN);
   }
 
   /**
-   * To standard error: errors only, or everything from INFO up. Errors only is what {@link AtFirst}
-   * gives, so nothing is set up twice.
+   * To standard error: errors only, or everything from INFO up. Nothing is set up twice: for a
+   * moment of it every logger of this process writes all it has.
    */
   public static synchronized void toConsole(boolean verbose) {
-    if (verbose || changed || System.getProperty(CONFIGURATION) != null) {
-      install(console(), verbose ? Level.INFO : Level.ERROR);
+    Level level = verbose ? Level.INFO : Level.ERROR;
+    if (level != onConsole) {
+      install(console(), level);
+      onConsole = level;
     }
   }
 
@@ -107,7 +110,7 @@ public final class Logs {
   }
 
   private static void install(OutputStreamAppender<ILoggingEvent> appender, Level level) {
-    changed = true;
+    onConsole = null;
     LoggerContext context = (LoggerContext) LoggerFactory.getILoggerFactory();
     context.reset();
     install(context, appender, level);

@@ -80,8 +80,13 @@ public final class CoverageVerb extends Verb {
   @Option(
       names = "--session",
       paramLabel = "NAME",
-      description = "Only what cores of this session entered (default: what any entered).")
+      description = "Only what cores of this session entered.")
   private String session;
+
+  @Option(
+      names = "--sum-sessions",
+      description = "Show what cores of any session entered (default: of each one separately).")
+  private boolean sumSessions;
 
   @Mixin private SymbolOptions symbols;
 
@@ -103,7 +108,12 @@ public final class CoverageVerb extends Verb {
             symbols,
             terminal());
     window.require(state);
-    coverage.add(state);
+    coverage.add(state).summed(sumSessions);
+    if (shape == Shape.LCOV && !sumSessions && coverage.sessions() > 1) {
+      throw CommandException.badInput(
+          "the trace has %d sessions, and lcov knows none: give --session or --sum-sessions"
+              .formatted(coverage.sessions()));
+    }
     List<ImageCoverage> all = new ArrayList<>(coverage.build());
     all.removeIf(image -> !wanted.isEmpty() && !wanted.contains(image.imageId()));
     if (all.stream().allMatch(image -> image.functions().isEmpty())) {

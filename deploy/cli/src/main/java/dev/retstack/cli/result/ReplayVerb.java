@@ -11,6 +11,7 @@ import dev.retstack.cli.kafka.KafkaOptions;
 import dev.retstack.graph.check.Count;
 import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.report.AnomalySum;
+import dev.retstack.graph.report.CoreRow;
 import dev.retstack.graph.report.Report;
 import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.state.GraphState;
@@ -54,24 +55,43 @@ public final class ReplayVerb extends Verb {
   @Option(names = "--into-kafka", description = "Send the trace to the events topic instead.")
   private boolean intoKafka;
 
+  @Option(
+      names = "--session",
+      paramLabel = "NAME",
+      description = "Only cores of this session (default: the sums of all, and how many they are).")
+  private String session;
+
   @Mixin private KafkaOptions kafka;
   @Mixin private FormatOption format;
 
   @Override
   protected int run() throws Exception {
+    if (intoKafka && session != null) {
+      throw usage(
+          "--session: --into-kafka sends a whole trace; choose the session by retstack cut");
+    }
     return intoKafka ? send() : replay();
   }
 
   private int replay() throws IOException {
     long start = System.nanoTime();
+    WindowOptions window = new WindowOptions().of(session);
     GraphState state =
-        SourceOptions.replay(trace, GraphLimits.DEFAULT.withTreeCallsPerCore(0), terminal());
-    Report report = ReportBuilder.of(state).build();
+        SourceOptions.replay(
+            trace,
+            new GraphState(GraphLimits.DEFAULT.withTreeCallsPerCore(0)),
+            window.counted(),
+            new SymbolOptions(),
+            terminal());
+    window.require(state);
+    Report report = ReportBuilder.of(state).summed(true).build();
     double seconds = (System.nanoTime() - start) / 1e9;
     Map<String, Object> figures =
         Document.object(
             "unit",
             report.unit().name().toLowerCase(Locale.ROOT),
+            "sessions",
+            report.cores().stream().map(CoreRow::session).distinct().count(),
             "cores",
             report.cores().size(),
             "records",
@@ -90,16 +110,10 @@ public final class ReplayVerb extends Verb {
                 .sum(),
             "resultHash",
             report.resultHash());
-    if (state.isCut()) {
-      figures.put("cut", true);
-    }
     List<Map.Entry<String, Object>> rows = List.copyOf(figures.entrySet());
-    Output.write(
-        out(),
-        format.format(),
-        CutOff.ahead(
-            state.isCut(),
-            new Document().indented().field("", figures).csv(FIGURES, rows).text(FIGURES, rows)));
+    Document document = new Document().indented().csv(FIGURES, rows).text(FIGURES, rows);
+    figures.forEach(document::field);
+    Output.write(out(), format.format(), CutOff.ahead(state.isCut(), document));
     note("%s in %.1f s".formatted(Count.grouped(report.records(), "record"), seconds));
     return ExitCode.OK;
   }

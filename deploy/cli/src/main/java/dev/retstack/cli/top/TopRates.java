@@ -1,6 +1,7 @@
 package dev.retstack.cli.top;
 
 import dev.retstack.graph.check.Count;
+import dev.retstack.graph.input.SessionNames;
 import dev.retstack.service.table.Document;
 import dev.retstack.service.table.Format;
 import dev.retstack.service.table.Table;
@@ -24,7 +25,7 @@ final class TopRates {
   /** Gaps and headings of the tables of members, cores and functions. */
   private static final int HEADINGS = 6;
 
-  private record CoreRow(TopSample.CoreOf core, double rate) {}
+  private record CoreRow(TopSample.CoreOf core, String name, double rate) {}
 
   private record FunctionRow(TopSample.FunctionOf function, double rate, double share) {}
 
@@ -57,8 +58,15 @@ final class TopRates {
           .text("lost", row -> row.core().lost())
           .text("untraced", row -> row.core().untraced())
           .text("end", row -> row.core().end())
+          .onlyText("coreName", CoreRow::name)
           .headed(
-              "CORE", "ISA", "RECORDS/S=recordsPerSecond", "RECORDS", "LOST", "UNTRACED", "END");
+              "CORE=coreName",
+              "ISA",
+              "RECORDS/S=recordsPerSecond",
+              "RECORDS",
+              "LOST",
+              "UNTRACED",
+              "END");
 
   private static final Table<FunctionRow> FUNCTIONS =
       new Table<FunctionRow>()
@@ -101,6 +109,8 @@ final class TopRates {
   TopRates(TopSample before, TopSample now, String sort) {
     this.now = now;
     double seconds = Math.max(1e-3, (now.nanos() - before.nanos()) / 1e9);
+    SessionNames names =
+        SessionNames.of(now.cores().values().stream().map(TopSample.CoreOf::session));
     List<CoreRow> all = new ArrayList<>();
     now.cores()
         .forEach(
@@ -109,7 +119,8 @@ final class TopRates {
               long then = former == null ? before.recordsOfOthers(core) : former.records();
               long since = core.records() - then;
               // a partition that moved is for a moment behind where it was
-              all.add(new CoreRow(core, Math.max(0, since) / seconds));
+              String name = names.name(core.core(), core.session());
+              all.add(new CoreRow(core, name, Math.max(0, since) / seconds));
             });
     Map<Integer, Double> rates = rates(before, seconds);
     this.rate = rates.values().stream().mapToDouble(Double::doubleValue).sum();
@@ -236,7 +247,7 @@ final class TopRates {
             .field("completeness", sums.completeness())
             .rows("nodes", NODES, nodes)
             .rows("topCores", CORES, first(cores, most))
-            .rows("topFunctions", FUNCTIONS, first(functions, most))
+            .rows("topFunctions", functionTable(), first(functions, most))
             .field("stats", now.stats())
             .line(String.join(", ", head()));
     tables(nodes, most, most, document);
@@ -255,8 +266,14 @@ final class TopRates {
         .gap()
         .text(CORES, first(cores, coresMost))
         .gap()
-        .text(FUNCTIONS, first(functions, functionsMost))
+        .text(functionTable(), first(functions, functionsMost))
         .textIfAny(STATS, List.copyOf(now.stats().entrySet()));
+  }
+
+  private Table<FunctionRow> functionTable() {
+    return functions.stream().anyMatch(row -> !row.function().session().isEmpty())
+        ? FUNCTIONS.last("session", row -> row.function().session())
+        : FUNCTIONS;
   }
 
   private List<String> head() {

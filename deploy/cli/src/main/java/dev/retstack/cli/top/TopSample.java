@@ -43,13 +43,25 @@ record TopSample(
       long untraced,
       String end) {}
 
-  /** A function of as many images and ISAs; {@code isa} is empty where these are several. */
+  /**
+   * A function of as many images and ISAs; {@code isa} is empty where these are several.
+   *
+   * @param session empty where its calls are those of all
+   */
   record FunctionOf(
-      String name, String isa, int isas, int images, long calls, long total, long self) {
+      String name,
+      String session,
+      String isa,
+      int isas,
+      int images,
+      long calls,
+      long total,
+      long self) {
     /** The same function in two builds of an image. */
     private FunctionOf plus(FunctionOf other) {
       return new FunctionOf(
           name,
+          session,
           isa,
           isas,
           images + other.images,
@@ -140,10 +152,12 @@ record TopSample(
           function.has("program") && !byImage
               ? function.path("program").asText()
               : function.path("image").asText() + "\n" + function.path("address").asText();
+      String session = function.path("session").asText();
       functions.merge(
-          of + "\n" + function.path("name").asText(),
+          of + "\n" + function.path("name").asText() + "\n" + session,
           new FunctionOf(
               function.path("name").asText(),
+              session,
               function.path("isa").asText(),
               function.path("isas").asInt(),
               function.path("images").asInt(),

@@ -74,6 +74,12 @@ public final class TopVerb extends Verb {
               + " there are both.")
   private String unit;
 
+  @Option(
+      names = "--sum-sessions",
+      description =
+          "Add up the calls of several sessions (default: each session has rows that name it).")
+  private boolean sumSessions;
+
   @Mixin private GroupOption group;
   @Mixin private LiveOptions live;
   @Mixin private FormatOption format;
@@ -144,6 +150,9 @@ public final class TopVerb extends Verb {
     which.put("limit", String.valueOf(Math.max(rows, ASKED)));
     if (unit != null) {
       which.put("unit", unit);
+    }
+    if (sumSessions) {
+      which.put("sessions", "sum");
     }
     JsonNode parts = ask("parts", Map.of());
     long nanos = System.nanoTime();

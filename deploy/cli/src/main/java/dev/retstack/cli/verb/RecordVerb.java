@@ -134,14 +134,14 @@ public final class RecordVerb extends Verb {
 
   private int emulate() throws IOException, InterruptedException {
     CoreChoice.Chosen chosen = choice.choose(spec(), terminal());
-    try (TraceClaim file = claim()) {
+    // of several files, the first
+    try (TraceClaim file = claim(rotate == null ? output : piece(1))) {
       return emulate(chosen, file);
     }
   }
 
-  /** Holds the file, or the first of several, until its pyramid is written. */
-  private TraceClaim claim() {
-    Path file = rotate == null ? output : piece(1);
+  /** Holds a file, until its pyramid is written. */
+  static TraceClaim claim(Path file) {
     try {
       return TraceClaim.of(file);
     } catch (IOException e) {
@@ -201,7 +201,7 @@ public final class RecordVerb extends Verb {
     return exitCode ? FleetRun.guestsCode(results, code) : code;
   }
 
-  private static void requireThere(TraceClaim file) {
+  static void requireThere(TraceClaim file) {
     try {
       file.requireThere();
     } catch (IOException e) {

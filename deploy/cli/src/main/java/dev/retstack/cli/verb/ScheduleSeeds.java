@@ -23,6 +23,7 @@ import dev.retstack.fleet.publish.FileChunkSink;
 import dev.retstack.fleet.thread.Schedule;
 import dev.retstack.graph.check.Count;
 import dev.retstack.schema.CoreEnd;
+import dev.retstack.schema.file.TraceClaim;
 import dev.retstack.service.table.Document;
 import dev.retstack.service.table.Table;
 import java.io.IOException;
@@ -93,7 +94,7 @@ final class ScheduleSeeds {
    *
    * @param like the first seed that has this hash
    * @param parting where it parts from the first run; empty: nowhere
-   * @param trace what is kept of it
+   * @param claim what is kept of it, which is held until all have their pyramids
    */
   private record Run(
       long seed,
@@ -101,7 +102,11 @@ final class ScheduleSeeds {
       long hash,
       long like,
       Optional<CallOrder.Parting> parting,
-      Optional<Path> trace) {}
+      Optional<TraceClaim> claim) {
+    Optional<Path> trace() {
+      return claim.map(TraceClaim::file);
+    }
+  }
 
   boolean isGiven() {
     return seeds != null;
@@ -133,6 +138,26 @@ final class ScheduleSeeds {
       Terminal terminal)
       throws IOException, InterruptedException {
     List<Run> runs = new ArrayList<>();
+    try {
+      return run(command, choice, output, pyramid, programsCode, runs, terminal);
+    } finally {
+      for (Run run : runs) {
+        if (run.claim().isPresent()) {
+          run.claim().get().close();
+        }
+      }
+    }
+  }
+
+  private int run(
+      CommandSpec command,
+      CoreChoice choice,
+      Path output,
+      PyramidOption pyramid,
+      boolean programsCode,
+      List<Run> runs,
+      Terminal terminal)
+      throws IOException, InterruptedException {
     Map<Long, Long> firstOf = new HashMap<>(); // hash -> seed
     CallOrder.Reference reference = new CallOrder.Reference(seeds.first());
     Thread runner = Thread.currentThread();
@@ -167,8 +192,9 @@ final class ScheduleSeeds {
       }
     }
     for (Run run : runs) {
-      if (run.trace().isPresent()) {
-        pyramid.write(run.trace().get(), terminal);
+      if (run.claim().isPresent()) {
+        pyramid.write(run.claim().get(), terminal);
+        RecordVerb.requireThere(run.claim().get());
       }
     }
     show(runs, firstOf.size(), terminal);
@@ -184,10 +210,10 @@ final class ScheduleSeeds {
       Map<Long, Long> firstOf)
       throws IOException, InterruptedException {
     long seed = core.options().schedule().seed();
-    Path file = trace(output, seed);
-    CallOrder order = new CallOrder(open(file), reference);
+    TraceClaim claim = RecordVerb.claim(RecordVerb.beside(output, "seed-" + seed));
     boolean keeps = false;
     try {
+      CallOrder order = new CallOrder(open(claim), reference);
       CoreResult result;
       try (order) {
         result =
@@ -208,10 +234,11 @@ final class ScheduleSeeds {
           hash,
           firstOf.get(hash),
           differs ? Optional.of(order.parting(result.ending())) : Optional.empty(),
-          keeps ? Optional.of(file) : Optional.empty());
+          keeps ? Optional.of(claim) : Optional.empty());
     } finally {
       if (!keeps) {
-        Files.deleteIfExists(file);
+        Files.deleteIfExists(claim.file());
+        claim.close();
       }
     }
   }
@@ -300,17 +327,12 @@ final class ScheduleSeeds {
         .orElse(options);
   }
 
-  private static FileChunkSink open(Path file) {
+  private static FileChunkSink open(TraceClaim claim) {
     try {
-      return FileChunkSink.open(file);
+      return FileChunkSink.open(claim);
     } catch (IOException e) {
-      throw FileTrouble.writing(file, e);
+      throw FileTrouble.writing(claim.file(), e);
     }
-  }
-
-  /** t.avro is t.seed-7.avro. */
-  private static Path trace(Path output, long seed) {
-    return RecordVerb.beside(output, "seed-" + seed);
   }
 
   /** {@code 1..1000}. */

@@ -103,7 +103,7 @@ final class BrokerCluster implements AutoCloseable {
 
   /** Stops in order: it hands its leaderships over first. */
   void stop(int id) throws Exception {
-    Processes.signal(node(id).process, "TERM");
+    node(id).process.toHandle().destroy();
     Processes.awaitEnd(node(id).process, STOPS_SECONDS);
   }
 

@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.retstack.cli.ChaosRow;
 import dev.retstack.cli.Pacer;
+import dev.retstack.cli.RetstackScript;
 import dev.retstack.cli.broker.EmbeddedBroker;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.LiveClient;
@@ -89,7 +90,7 @@ class DeadFleetTest {
     CompletableFuture<CoreWatch.Ended> waiting = pipeline.awaitCoresEnded(3).toCompletableFuture();
     Processes.kill(killed);
     Pacer.end(pacer, frozen);
-    Processes.signal(frozen, "STOP");
+    RetstackScript.signal("STOP", frozen.pid());
 
     await(
         "/cores", Map.of("killed", "DEAD", "frozen", "DEAD", "idle", "RUNNING", "ended", "HALTED"));
@@ -115,7 +116,7 @@ class DeadFleetTest {
     JsonNode report = ask("report");
     assertThat(openCalls("killed")).isPositive();
 
-    Processes.signal(frozen, "CONT");
+    RetstackScript.signal("CONT", frozen.pid());
     processes.start(Pacer.of(frozen));
     processes.start(Pacer.of(fleet("again", BUSY)));
     await(

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.retstack.cli.RetstackScript;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.net.URI;
@@ -115,14 +116,14 @@ final class Member {
       throw new AssertionError(
           "member %d has loaded libunicorn: no pipeline may".formatted(number));
     }
-    Processes.signal(process, "TERM");
+    process.toHandle().destroy();
     Processes.awaitEnd(process, STOPS_SECONDS);
   }
 
   /** SIGTERM; does not wait until it is gone. */
   void askToEnd() throws Exception {
     endNanos = process.onExit().thenApply(_ -> System.nanoTime());
-    Processes.signal(process, "TERM");
+    process.toHandle().destroy();
   }
 
   /** Returns when it is gone, with its exit code. */
@@ -138,12 +139,12 @@ final class Member {
 
   /** SIGSTOP: it does nothing from now on, and knows nothing of it. */
   void freeze() throws Exception {
-    Processes.signal(process, "STOP");
+    RetstackScript.signal("STOP", process.pid());
   }
 
   /** SIGCONT. */
   void thaw() throws Exception {
-    Processes.signal(process, "CONT");
+    RetstackScript.signal("CONT", process.pid());
   }
 
   /** A member that was not asked to end runs on, whatever happens. */

@@ -65,11 +65,6 @@ final class Processes implements AutoCloseable {
     lines.flush();
   }
 
-  /** Sends a signal, such as {@code KILL} or {@code STOP}. */
-  static void signal(Process process, String name) throws IOException, InterruptedException {
-    new ProcessBuilder("sh", "-c", "kill -" + name + " " + process.pid()).start().waitFor();
-  }
-
   /** Ends a process by force; returns when it is gone. */
   static void kill(Process process) {
     process.destroyForcibly();

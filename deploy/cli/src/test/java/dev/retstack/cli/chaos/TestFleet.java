@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.cli.Pacer;
+import dev.retstack.cli.RetstackScript;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -105,7 +106,7 @@ final class TestFleet {
   /** Ends its cores in order and waits until all that they sent is kept. */
   void end() throws Exception {
     Pacer.end(pacer, process);
-    Processes.signal(process, "INT");
+    RetstackScript.signal("INT", process.pid());
     Processes.awaitEnd(process, ENDS_SECONDS);
     reader.join();
     assertThat(process.exitValue()).as(said()).isEqualTo(INTERRUPTED);

@@ -34,6 +34,9 @@ class InstallationTest {
   private static final long PAUSE_NANOS = 50_000_000; // who is waited for has the processor then
   private static final int PATIENCE_MINUTES = 2;
 
+  /** Class archives that are made. The long form makes all. */
+  private static final String ARCHIVES = System.getProperty("retstack.archives", "classes");
+
   private Path dir;
   private Path checkout;
   private Path installed;
@@ -57,7 +60,14 @@ class InstallationTest {
     Files.writeString(setting, SETTING);
     assertThat(steps()).contains("sudo deploy/install/install.sh --systemd");
     OperatorRun.succeeds(
-        checkout, Map.of(), "deploy/install/install.sh", "--systemd", "--destdir", "" + installed);
+        checkout,
+        Map.of(),
+        "deploy/install/install.sh",
+        "--systemd",
+        "--destdir",
+        "" + installed,
+        "--archives",
+        ARCHIVES);
   }
 
   /** Links to a JDK are among it, of which JUnit would warn. */
@@ -131,7 +141,7 @@ class InstallationTest {
           UnitProcess fleet = unit("retstack-fleet", "example")) {
         assertThat(fleet.awaitLine("records in retstack")).contains("4 cores, 102,220 records");
         assertThat(fleet.exitCode()).isZero();
-        member.awaitLine("answers at");
+        assertThat(member.awaitLine("answers at")).doesNotContain("0.0.0.0");
         long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(PATIENCE_MINUTES);
         for (long are = applied(instance, secrets);
             are < 102_220;
@@ -176,6 +186,20 @@ class InstallationTest {
       }
     }
     throw new IllegalStateException("ports 7070 to 7079 are all taken");
+  }
+
+  @Test
+  void classArchivesAreThoseAskedFor() throws Exception {
+    try (Stream<Path> files = Files.list(folder)) {
+      assertThat(
+              files
+                  .map(file -> "" + file.getFileName())
+                  .filter(name -> name.matches(".*\\.(aot|jsa)")))
+          .containsExactlyInAnyOrderElementsOf(
+              Stream.of(ARCHIVES.split(",", -1))
+                  .map(group -> group + (group.equals("servers") ? ".jsa" : ".aot"))
+                  .toList());
+    }
   }
 
   @Test

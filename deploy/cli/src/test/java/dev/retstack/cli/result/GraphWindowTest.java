@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** What a window of a trace shows is what all of the trace shows of that time. */
 class GraphWindowTest {
-  private static final int WINDOWS = Integer.getInteger("retstack.windows", 12);
+  private static final int WINDOWS = Integer.getInteger("retstack.windows", 6);
   private static final GraphLimits LIMITS = GraphLimits.DEFAULT.withTreeCallsPerCore(1_000_000);
 
   @TempDir private static Path dir;

@@ -7,17 +7,12 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.retstack.cli.Applied;
 import dev.retstack.cli.Ran;
 import dev.retstack.cli.broker.EmbeddedBroker;
-import dev.retstack.cli.command.ExitCode;
 import dev.retstack.service.Pipeline;
-import dev.retstack.service.PipelineConfig;
-import dev.retstack.service.PipelineService;
-import dev.retstack.service.kafka.KafkaSettings;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -48,16 +43,7 @@ class GroupsTest {
     record.addAll(List.of("--cores", "2"));
     Ran.well(record.toArray(String[]::new));
     broker = EmbeddedBroker.start(dir.resolve("broker"), 0);
-    Map<String, String> cluster = Map.of("KAFKA_BOOTSTRAP_SERVERS", broker.bootstrap());
-    Ran sent = Ran.with(cluster, "replay", trace.toString(), "--into-kafka");
-    assertThat(sent.code()).as(sent.err()).isEqualTo(ExitCode.OK);
-    pipeline =
-        PipelineService.start(
-            PipelineConfig.of(KafkaSettings.of(broker.bootstrap()))
-                .but()
-                .http("127.0.0.1", 0)
-                .build());
-    Applied.await(pipeline, json("report").path("records").asLong());
+    pipeline = Applied.start(broker.bootstrap(), trace);
   }
 
   @AfterAll

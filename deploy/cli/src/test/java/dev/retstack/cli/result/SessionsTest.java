@@ -147,8 +147,40 @@ class SessionsTest {
   }
 
   @Test
+  void coverageIsThatOfEachUnlessTheSumIsAskedFor() throws IOException {
+    JsonNode images = json("coverage", runs).path("images");
+    assertThat(images)
+        .extracting(row -> row.path("session").asText())
+        .containsExactly("again", "old");
+    assertThat(images.get(1).path("rows"))
+        .isEqualTo(json("coverage", old).path("images").get(0).path("rows"));
+    JsonNode summed = json("coverage", runs, "--sum-sessions").path("images");
+    assertThat(summed).hasSize(1);
+    assertThat(summed.get(0).has("session")).isFalse();
+    assertThat(summed.get(0).path("cores").asInt()).isEqualTo(2);
+    assertThat(Ran.well("coverage", runs, "--missing").out())
+        .contains("SESSION", "algo · session old");
+    assertThat(json("coverage", old).path("images").get(0).has("session")).isFalse();
+    Ran refused = Ran.retstack("coverage", runs, "--format", "lcov");
+    assertThat(refused.code()).isEqualTo(ExitCode.BAD_INPUT);
+    assertThat(refused.err()).contains("2 sessions").contains("--session", "--sum-sessions");
+    assertThat(Ran.well("coverage", runs, "--format", "lcov", "--sum-sessions").out())
+        .contains("SF:");
+  }
+
+  @Test
+  void replaySaysOfHowManyItIsTheSum() throws IOException {
+    assertThat(json("replay", runs).path("sessions").asInt()).isEqualTo(2);
+    JsonNode one = json("replay", runs, "--session", "old");
+    assertThat(one).isEqualTo(json("replay", old));
+    assertThat(one.path("sessions").asInt()).isEqualTo(1);
+    assertThat(json("replay", runs).path("functions")).isEqualTo(one.path("functions"));
+  }
+
+  @Test
   void oneThatIsNotThereIsRefusedWithThoseThatAre() {
-    for (String verb : List.of("report", "graph", "anomalies", "cores", "hot", "coverage")) {
+    for (String verb :
+        List.of("report", "graph", "anomalies", "cores", "hot", "coverage", "replay")) {
       Ran ran = Ran.retstack(verb, builds, "--session", "oldest");
       assertThat(ran.code()).as(verb).isEqualTo(ExitCode.BAD_INPUT);
       assertThat(ran.err())
@@ -202,6 +234,8 @@ class SessionsTest {
       assertThat(second.path("functions")).isEqualTo(json("report", changed).path("functions"));
       assertThat(fibs(get(client, server, "report"))).containsOnlyKeys("old", "changed");
       assertThat(fibs(get(client, server, "report?sessions=sum"))).containsOnlyKeys("");
+      assertThat(fibs(get(client, server, "top?limit=1000"))).containsOnlyKeys("old", "changed");
+      assertThat(fibs(get(client, server, "top?limit=1000&sessions=sum"))).containsOnlyKeys("");
       assertThat(get(client, server, "stacks").path("stacks").toString())
           .contains("session old", "session changed");
       assertThat(get(client, server, "stacks?session=old").path("stacks").toString())

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The timeline of recorded programs, by the command. */
 class TimelineTest {
-  private static final int WINDOWS = Integer.getInteger("retstack.windows", 10);
+  private static final int WINDOWS = Integer.getInteger("retstack.windows", 5);
 
   @TempDir private static Path dir;
   private static Path trace;

@@ -37,7 +37,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The report of a window is what all calls of the trace spent in it. */
 class WindowReportTest {
-  private static final int WINDOWS = Integer.getInteger("retstack.windows", 20);
+  private static final int WINDOWS = Integer.getInteger("retstack.windows", 8);
   private static final GraphLimits LIMITS = GraphLimits.DEFAULT.withTreeCallsPerCore(2_000_000);
 
   @TempDir private static Path dir;

@@ -117,7 +117,7 @@ class SplitTest {
         await(one, "three members once more", p -> up(p) == 3 && givers(p, 3));
       }
       Pacer.end(pacer, fleet);
-      new ProcessBuilder("sh", "-c", "kill -INT " + fleet.pid()).start().waitFor();
+      RetstackScript.signal("INT", fleet.pid());
       assertThat(fleet.waitFor(60, TimeUnit.SECONDS)).isTrue();
       compare(bootstrap, one);
     }

@@ -9,11 +9,7 @@ import dev.retstack.cli.Applied;
 import dev.retstack.cli.Ran;
 import dev.retstack.cli.RetstackScript;
 import dev.retstack.cli.broker.BrokerProcess;
-import dev.retstack.cli.command.ExitCode;
 import dev.retstack.service.Pipeline;
-import dev.retstack.service.PipelineConfig;
-import dev.retstack.service.PipelineService;
-import dev.retstack.service.kafka.KafkaSettings;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -21,16 +17,16 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -38,6 +34,7 @@ import org.junit.jupiter.api.io.TempDir;
  * {@code top} on a terminal, which is a pseudo terminal of script(1): its frames fit the window and
  * leave the scrollback alone, and while the broker is away they say what is not known.
  */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Timeout(240)
 class TopInWindowTest {
   private static final String ESCAPE = "\u001b[";
@@ -45,15 +42,16 @@ class TopInWindowTest {
       Pattern.compile("\u001b\\[H((?:(?!\u001b\\[H).)*?)\u001b\\[J", Pattern.DOTALL);
   private static final int PATIENCE_SECONDS = 90;
 
-  @TempDir private Path dir;
+  private Path dir;
   private BrokerProcess broker;
   private Pipeline pipeline;
 
-  @BeforeEach
-  void aJob() throws Exception {
+  @BeforeAll
+  void aJob(@TempDir Path folder) throws Exception {
+    dir = folder;
     assumeTrue(
         Stream.of(System.getenv("PATH").split(":", -1))
-            .anyMatch(folder -> Files.isExecutable(Path.of(folder, "script"))),
+            .anyMatch(place -> Files.isExecutable(Path.of(place, "script"))),
         "no script in the path: apt-get install bsdutils");
     broker = BrokerProcess.start(dir.resolve("broker"), 0);
     Path trace = dir.resolve("fleet.avro");
@@ -67,21 +65,10 @@ class TopInWindowTest {
         "zoo-riscv64-mcount",
         "--cores",
         "8");
-    Map<String, String> cluster = Map.of("KAFKA_BOOTSTRAP_SERVERS", broker.bootstrap());
-    Ran sent = Ran.with(cluster, "replay", trace.toString(), "--into-kafka");
-    assertThat(sent.code()).as(sent.err()).isEqualTo(ExitCode.OK);
-    pipeline =
-        PipelineService.start(
-            PipelineConfig.of(KafkaSettings.of(broker.bootstrap()))
-                .but()
-                .http("127.0.0.1", 0)
-                .build());
-    JsonNode report =
-        new ObjectMapper().readTree(Ran.well("report", trace.toString(), "--format", "json").out());
-    Applied.await(pipeline, report.path("records").asLong());
+    pipeline = Applied.start(broker.bootstrap(), trace);
   }
 
-  @AfterEach
+  @AfterAll
   void stop() throws Exception {
     if (pipeline != null) {
       pipeline.close();

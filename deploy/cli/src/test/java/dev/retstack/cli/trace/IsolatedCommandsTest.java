@@ -78,7 +78,7 @@ class IsolatedCommandsTest {
         assertThat(refused.get("status").asText()).isEqualTo("refused");
         assertThat(refused.toString()).contains(FUNCTION);
         awaitRecords(notes);
-        new ProcessBuilder("sh", "-c", "kill -INT " + fleet.pid()).start().waitFor();
+        RetstackScript.signal("INT", fleet.pid());
         assertThat(fleet.waitFor(60, TimeUnit.SECONDS)).isTrue();
       } finally {
         fleet.descendants().forEach(ProcessHandle::destroyForcibly);

@@ -19,8 +19,8 @@ import org.junit.jupiter.api.io.TempDir;
 /** Traces made of parts of others, and of several. */
 class CutAndMergeTest {
   private static final long END = 8_000_000;
-  private static final int WINDOWS = Integer.getInteger("retstack.windows", 4);
-  private static final int MUTANTS = Integer.getInteger("retstack.mutants", 40);
+  private static final int WINDOWS = Integer.getInteger("retstack.windows", 3);
+  private static final int MUTANTS = Integer.getInteger("retstack.mutants", 16);
 
   @TempDir private static Path dir;
   private static Path trace;

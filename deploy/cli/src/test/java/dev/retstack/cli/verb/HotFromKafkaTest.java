@@ -32,7 +32,7 @@ class HotFromKafkaTest {
               "2",
               "--",
               "w200",
-              "30000");
+              "3000");
       assertThat(emulated.code()).as(emulated.err()).isEqualTo(ExitCode.OK);
       assertThat(Ran.with(kafka, "record", "--from-kafka", "-o", trace).code())
           .isEqualTo(ExitCode.OK);

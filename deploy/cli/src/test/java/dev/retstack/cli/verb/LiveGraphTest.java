@@ -11,13 +11,10 @@ import dev.retstack.cli.broker.EmbeddedBroker;
 import dev.retstack.cli.command.ExitCode;
 import dev.retstack.service.Pipeline;
 import dev.retstack.service.PipelineConfig;
-import dev.retstack.service.PipelineService;
-import dev.retstack.service.kafka.KafkaSettings;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -47,19 +44,8 @@ class LiveGraphTest {
     long last = JSON.readTree(timeline).path("cores").get(0).path("last").asLong();
     String end = String.valueOf(last / 3 * 2);
     Ran.well("cut", whole.toString(), "--core", CORE, "--to", end, "-o", trace);
-    long records = JSON.readTree(ofTrace("report", "json").out()).path("records").asLong();
-    assertThat(records).isPositive();
     broker = EmbeddedBroker.start(dir.resolve("broker"), 0);
-    Map<String, String> cluster = Map.of("KAFKA_BOOTSTRAP_SERVERS", broker.bootstrap());
-    Ran sent = Ran.with(cluster, "replay", trace, "--into-kafka");
-    assertThat(sent.code()).as(sent.err()).isEqualTo(ExitCode.OK);
-    pipeline =
-        PipelineService.start(
-            PipelineConfig.of(KafkaSettings.of(broker.bootstrap()))
-                .but()
-                .http("127.0.0.1", 0)
-                .build());
-    Applied.await(pipeline, records);
+    pipeline = Applied.start(broker.bootstrap(), Path.of(trace));
   }
 
   @AfterEach

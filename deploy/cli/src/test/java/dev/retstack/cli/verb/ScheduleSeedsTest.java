@@ -1,17 +1,20 @@
 package dev.retstack.cli.verb;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.retstack.cli.Ran;
 import dev.retstack.cli.command.ExitCode;
+import dev.retstack.schema.file.TraceClaim;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
@@ -131,6 +134,28 @@ class ScheduleSeedsTest {
     assertThat(csv.out().lines()).hasSize(4);
     assertThat(csv.out()).startsWith("seed,exitCode,end,records,hash,like,task,time,does");
     assertThat(record("1.." + SEEDS, "code.avro", "--exit-code").code()).isEqualTo(1);
+  }
+
+  /** Each trace is held from its first byte until all of them have their pyramids. */
+  @Test
+  void aSecondRecordingIntoItsFilesIsRefused() throws Exception {
+    Path second = dir.resolve("held.seed-2.avro");
+    try (TraceClaim _ = TraceClaim.of(second)) {
+      Ran ran = record("1..3", "held.avro");
+      assertThat(ran.code()).isEqualTo(ExitCode.ENVIRONMENT);
+      assertThat(ran.err()).contains("another recording is being written there");
+      assertThat(second).exists();
+    }
+    CompletableFuture<Ran> ran =
+        CompletableFuture.supplyAsync(() -> record("1.." + SEEDS, "held.avro"));
+    while (!Files.exists(dir.resolve("held.seed-3.avro"))) {
+      assertThat(ran).isNotDone();
+      Thread.onSpinWait();
+    }
+    assertThatThrownBy(() -> TraceClaim.of(dir.resolve("held.seed-1.avro")))
+        .hasMessageContaining("another recording is being written there");
+    assertThat(ran.join().code()).isEqualTo(ExitCode.OK);
+    TraceClaim.of(dir.resolve("held.seed-1.avro")).close();
   }
 
   @Test

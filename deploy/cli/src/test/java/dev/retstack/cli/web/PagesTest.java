@@ -14,16 +14,13 @@ import dev.retstack.cli.HostileTrace;
 import dev.retstack.cli.Ran;
 import dev.retstack.cli.SmallChunks;
 import dev.retstack.cli.broker.EmbeddedBroker;
-import dev.retstack.cli.command.ExitCode;
 import dev.retstack.graph.input.LateSymbols;
 import dev.retstack.schema.chunk.Chunks;
+import dev.retstack.schema.wire.Topics;
 import dev.retstack.schema.wire.Visible;
 import dev.retstack.service.Pipeline;
-import dev.retstack.service.PipelineConfig;
-import dev.retstack.service.PipelineService;
 import dev.retstack.service.http.HttpSettings;
 import dev.retstack.service.http.HttpToken;
-import dev.retstack.service.kafka.KafkaSettings;
 import dev.retstack.service.viewer.TraceServer;
 import java.io.IOException;
 import java.io.InputStream;
@@ -44,6 +41,7 @@ import java.util.Collections;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
@@ -51,8 +49,11 @@ import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -66,6 +67,7 @@ import org.openqa.selenium.WebElement;
  * the command line, keys do what the mouse does, and names of hostile images stay text.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 @Timeout(240)
 class PagesTest {
   /** Also for call trees of a deep recursion. */
@@ -104,6 +106,7 @@ class PagesTest {
     TRACE
   }
 
+  private Path folder;
   private EmbeddedBroker broker;
   private Pipeline pipeline;
   private TraceServer viewer;
@@ -117,6 +120,7 @@ class PagesTest {
     assumeTrue(
         Browser.isThere(),
         "no chromium and chromedriver in the path: apt-get install chromium chromium-driver");
+    folder = dir;
     broker = EmbeddedBroker.start(dir.resolve("broker"), 0);
     List<Path> traces =
         List.of(
@@ -151,20 +155,8 @@ class PagesTest {
     List<String> merge = new ArrayList<>(List.of("merge", "-o", whole.toString()));
     traces.forEach(trace -> merge.add(trace.toString()));
     run(merge);
-    long records = 0;
-    for (Path trace : traces) {
-      send(trace);
-      Ran report = Ran.retstack("report", trace.toString(), "--format", "json");
-      records += JSON.readTree(report.out()).path("records").asLong();
-    }
-    pipeline =
-        PipelineService.start(
-            PipelineConfig.of(KafkaSettings.of(broker.bootstrap()))
-                .but()
-                .http("127.0.0.1", 0)
-                .build());
+    pipeline = Applied.start(broker.bootstrap(), traces.toArray(Path[]::new));
     viewer = TraceServer.start(whole, LateSymbols.NONE, HttpSettings.LOCAL);
-    Applied.await(pipeline, records);
     browser = Browser.open(pipeline.httpUri());
   }
 
@@ -197,9 +189,7 @@ class PagesTest {
   }
 
   private void send(Path trace) {
-    Map<String, String> cluster = Map.of("KAFKA_BOOTSTRAP_SERVERS", broker.bootstrap());
-    Ran sent = Ran.with(cluster, "replay", trace.toString(), "--into-kafka");
-    assertThat(sent.code()).as(sent.err()).isEqualTo(ExitCode.OK);
+    Ran.well("replay", trace.toString(), "--into-kafka", "--bootstrap", broker.bootstrap());
   }
 
   private static Path record(Path dir, String name, String... more) {
@@ -960,19 +950,19 @@ class PagesTest {
     return "%,d".formatted(Math.round(counted.asLong() / 5.0));
   }
 
-  /** The fleet, the icicle and the differences of a trace; control has its cores too. */
+  /** The icicle and the differences of a trace, which has neither a fleet nor a control. */
   @Test
   void thePagesOfATraceShowItsCores() throws Exception {
     turnTo(Source.TRACE);
-    JsonNode report = JSON.readTree(said("report", "--format", "json"));
-    browser.go("/?page=fleet");
-    assertThat(browser.text("#about")).startsWith("Trace ");
-    assertThat(browser.text("#nav")).contains("Timeline", "Compare").doesNotContain("Fleet", "Con");
-    List<List<String>> cores = browser.rows("Cores", 1);
-    assertThat(cores).contains(List.of(LONG), List.of(ZOO));
-    assertThat(browser.text(".facts"))
-        .contains(grouped(report.path("records")) + " records", cores.size() + " cores");
-    browser.screenshot("trace-fleet");
+    for (String page : List.of("Fleet", "Control")) {
+      browser.go("/?page=" + page.toLowerCase(Locale.ROOT));
+      assertThat(browser.text("#about")).startsWith("Trace ");
+      assertThat(browser.text("#nav")).contains("Timeline", "Compare").doesNotContain(page);
+      assertThat(browser.text("main")).contains("A recorded trace has no page " + page);
+      browser.assertAccessible(page);
+      browser.element("main .notice a").click();
+      browser.until("it leads back", () -> browser.address().contains("page=timeline"));
+    }
     browser.go("/?page=flame&core=" + LONG);
     browser.until("it is drawn", () -> boxes() > 100);
     assertThat(browser.text("#status"))
@@ -986,17 +976,43 @@ class PagesTest {
     assertThat(browser.text(".facts")).contains("B − A: 0 % time, 0 % calls");
     theDifferencesAreInPercentToo();
     theDifferencesAreThoseOfTheTrees();
-    browser.go("/?page=control");
-    assertThat(browser.rows("What cores trace", 1)).hasSameSizeAs(cores);
-    browser.assertClean("control");
+    browser.assertClean("the pages of a trace");
+  }
+
+  /** Where a picture begins a little before 0, too. */
+  @Test
+  void noTimeIsMinusZero() {
+    String numbers =
+        """
+        const file = performance.getEntriesByType('resource')
+          .map((one) => one.name).find((name) => name.endsWith('/format.js'));
+        return import(file).then(({ number, time }) =>
+          [number(-0), number(-0.3), number(-7), time(-0, 'INSTRUCTIONS'), time(-0, 'NANOSECONDS')]);
+        """;
+    browser.go("/?page=timeline");
+    assertThat(browser.script(numbers)).isEqualTo(List.of("0", "0", "-7", "0 insn", "0 ns"));
+  }
+
+  @Test
+  @Order(Integer.MAX_VALUE) // the others need the broker
+  void theLagIsUnknownWhileTheBrokerIsAway() throws Exception {
+    int port = Integer.parseInt(broker.bootstrap().replaceFirst(".*:", ""));
+    browser.go("/?page=fleet");
+    int lag = heads("Cores").indexOf("Lag");
+    assertThat(column("Cores", lag)).isNotEmpty().containsOnly("0");
+    broker.close();
+    browser.until("it says so", () -> column("Cores", lag).contains("unknown"));
+    broker = EmbeddedBroker.start(folder.resolve("broker"), port);
+    browser.until("it is known again", () -> !column("Cores", lag).contains("unknown"));
+    browser.forgetLog();
   }
 
   @Test
   void tenThousandCoresAreSortedAndFiltered(@TempDir Path dir) throws Exception {
     int many = 10_000;
     Path file = ManyCores.write(dir.resolve("many.avro"), many);
-    try (TraceServer server = TraceServer.start(file, LateSymbols.NONE, HttpSettings.LOCAL)) {
-      browser.turnTo(server.uri());
+    try (Pipeline job = Applied.start(broker.bootstrap(), new Topics("many"), file)) {
+      browser.turnTo(job.httpUri());
       browser.go("/?page=fleet");
       assertThat(browser.text(".facts")).contains("10,000 cores");
       List<String> heads = heads("Cores");
@@ -1244,14 +1260,14 @@ class PagesTest {
     try (TraceServer guarded =
         TraceServer.start(whole, LateSymbols.NONE, HttpSettings.LOCAL.token(token))) {
       browser.turnTo(guarded.uri());
-      browser.open("/?page=fleet");
+      browser.open("/?page=functions");
       browser.until("it asks", () -> browser.text("dialog").contains("needs a token"));
       browser.assertAccessible("token");
       browser.press("a-token-that-is-wrong", Keys.ENTER);
       browser.until("it asks again", () -> browser.text("dialog").contains("needs a token"));
       browser.press(secret, Keys.ENTER);
-      browser.until("the cores are there", () -> browser.rows("Cores", 1).contains(List.of(LONG)));
-      browser.go("/?page=control");
+      browser.until("they are there", () -> !browser.rows("Functions", 1).isEmpty());
+      browser.go("/?page=anomalies");
       assertThat(browser.text("dialog")).isEmpty();
       assertThat(browser.script("return [localStorage.getItem('retstack-token'), document.cookie]"))
           .isEqualTo(Arrays.asList(null, ""));

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
  * -Dretstack.linux.mutants=N} runs N programs of 500 calls.
  */
 final class LinuxFuzzTest {
-  private static final int PROGRAMS = Integer.getInteger("retstack.linux.mutants", 600);
+  private static final int PROGRAMS = Integer.getInteger("retstack.linux.mutants", 300);
   private static final int CALLS = 500;
 
   /** Names begin at such distances in the scratch memory. */

@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.util.Optional;
-import java.util.function.Consumer;
 
 /**
  * Limits the length of the blocks that the library translates: a longer one may overflow its
@@ -22,18 +21,13 @@ final class BlockBound {
   }
 
   /**
-   * Takes the translators' names, before libunicorn is loaded.
-   *
-   * @param whyNot is told where that cannot be
+   * Takes the translators' names, before libunicorn is loaded; empty where no compiler built it.
    */
-  static Optional<BlockBound> load(Consumer<String> whyNot) {
+  static Optional<BlockBound> load() {
     try {
       return Optional.of(new BlockBound(BundledLibrary.load(BlockBound.class, FILE)));
     } catch (IOException | UnicornLoadException e) {
-      whyNot.accept(
-          "blocks of code are not bounded (%s), so a guest may end this process: run images of others with --isolate"
-              .formatted(e.getMessage()));
-      return Optional.empty();
+      return Optional.empty(); // who runs guests asks for it, and says so
     }
   }
 

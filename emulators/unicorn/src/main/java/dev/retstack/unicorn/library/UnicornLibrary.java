@@ -56,8 +56,7 @@ public final class UnicornLibrary {
     if (loaded == null) {
       LibraryLocator.Found found = LibraryLocator.ofThisProcess().locate();
       found.warning().ifPresent(warning -> LOG.log(System.Logger.Level.WARNING, warning));
-      Optional<BlockBound> bound =
-          BlockBound.load(why -> LOG.log(System.Logger.Level.WARNING, why)); // before it
+      Optional<BlockBound> bound = BlockBound.load(); // before it
       SymbolLookup symbols = lookup(found.path().toString(), Arena.global());
       bound.ifPresent(b -> b.standBefore(symbols));
       loaded = new UnicornLibrary(symbols, found, bound.isPresent());

@@ -21,15 +21,27 @@ import java.util.Set;
  */
 public final class CoverageBuilder {
   private static final Comparator<ImageCoverage> ORDER =
-      Comparator.comparing(ImageCoverage::image).thenComparing(ImageCoverage::imageId);
+      Comparator.comparing(ImageCoverage::image)
+          .thenComparing(ImageCoverage::imageId)
+          .thenComparing(ImageCoverage::session);
+
+  /** What cores of a session did in an image; of all sessions where that is empty. */
+  private record Part(String imageId, String session) {}
 
   private final Map<String, ImageInfo> images = new HashMap<>();
-  private final Map<String, Long2LongRBTreeMap> calls = new HashMap<>();
-  private final Map<String, Integer> cores = new HashMap<>();
+  private final Map<Part, Long2LongRBTreeMap> calls = new HashMap<>();
+  private final Map<Part, Integer> cores = new HashMap<>();
+  private boolean sum;
 
   /** An image that may not have run at all. */
   public CoverageBuilder add(ImageInfo image) {
     images.putIfAbsent(image.id(), image);
+    return this;
+  }
+
+  /** Whether several sessions are added up; where not, each of them has its images. */
+  public CoverageBuilder summed(boolean sessions) {
+    sum = sessions;
     return this;
   }
 
@@ -38,67 +50,91 @@ public final class CoverageBuilder {
     state.images().values().forEach(this::add);
     Map<ProfileKey, Integer> runs = new HashMap<>();
     for (CoreSummary core : state.summaries()) {
-      cores.merge(core.image().id(), 1, Integer::sum);
-      runs.merge(
-          new ProfileKey(core.key().session(), core.image().id(), core.unit()), 1, Integer::sum);
+      String session = core.key().session();
+      cores.merge(new Part(core.image().id(), session), 1, Integer::sum);
+      runs.merge(new ProfileKey(session, core.image().id(), core.unit()), 1, Integer::sum);
     }
     state.profiles(
         (key, profile) -> {
-          Set<String> called = add(state.images().get(key.imageId()), profile);
+          Set<String> called = add(state.images().get(key.imageId()), key.session(), profile);
           called.remove(key.imageId());
-          called.forEach(id -> cores.merge(id, runs.getOrDefault(key, 0), Integer::sum));
+          int ran = runs.getOrDefault(key, 0);
+          called.forEach(id -> cores.merge(new Part(id, key.session()), ran, Integer::sum));
         });
     return this;
   }
 
   /** Returns the images of the functions that were called. */
-  private Set<String> add(ImageInfo image, CallProfile profile) {
+  private Set<String> add(ImageInfo image, String session, CallProfile profile) {
     Set<String> called = new HashSet<>();
     CallTotals totals = profile.functions();
     for (int i = 0; i < profile.functionCount(); i++) {
       if (totals.calls(i) > 0) {
         ImageInfo of = image.of(profile.selfPc(i));
         long start = of.symbols().start(image.in(profile.selfPc(i)));
-        functions(of.id()).addTo(start, totals.calls(i));
+        functions(calls, new Part(of.id(), session)).addTo(start, totals.calls(i));
         called.add(of.id());
       }
     }
     return called;
   }
 
-  private Long2LongRBTreeMap functions(String imageId) {
-    return calls.computeIfAbsent(
-        imageId, _ -> new Long2LongRBTreeMap((a, b) -> Long.compareUnsigned(a, b)));
+  private static Long2LongRBTreeMap functions(Map<Part, Long2LongRBTreeMap> calls, Part part) {
+    return calls.computeIfAbsent(part, _ -> new Long2LongRBTreeMap(Long::compareUnsigned));
+  }
+
+  /** Number of the sessions whose calls are known. */
+  public long sessions() {
+    return cores.keySet().stream().map(Part::session).distinct().count();
   }
 
   /** Every image with a core, a call site or a call, by name. */
   public List<ImageCoverage> build() {
+    boolean apart = !sum && sessions() > 1;
+    Map<Part, Long2LongRBTreeMap> functions = new HashMap<>();
+    Map<Part, Integer> ran = new HashMap<>();
+    cores.forEach((part, count) -> ran.merge(shown(part, apart), count, Integer::sum));
+    calls.forEach(
+        (part, counts) -> {
+          Long2LongRBTreeMap all = functions(functions, shown(part, apart));
+          counts.forEach((start, count) -> all.addTo((long) start, (long) count));
+        });
+    ran.keySet().forEach(part -> functions(functions, part));
+    functions.keySet().removeIf(part -> !images.containsKey(part.imageId())); // it has no names
+    Set<String> known = new HashSet<>();
+    functions.keySet().forEach(part -> known.add(part.imageId()));
+    images.keySet().stream()
+        .filter(id -> !known.contains(id))
+        .forEach(id -> functions(functions, new Part(id, "")));
     List<ImageCoverage> all = new ArrayList<>();
-    for (ImageInfo image : images.values()) {
-      Long2LongRBTreeMap functions = new Long2LongRBTreeMap(functions(image.id()));
-      image.sites().forEach(site -> functions.putIfAbsent(image.symbols().start(site), 0));
-      if (functions.isEmpty() && image.isOther() && !cores.containsKey(image.id())) {
-        continue; // a shared object without call sites
-      }
-      List<FunctionCoverage> rows = new ArrayList<>();
-      functions.forEach(
-          (address, count) ->
-              rows.add(
-                  new FunctionCoverage(
-                      image.symbols().name(address),
-                      address,
-                      image.symbols().source(address),
-                      count)));
-      all.add(
-          new ImageCoverage(
-              image.name(),
-              image.id(),
-              image.isa(),
-              cores.getOrDefault(image.id(), 0),
-              image.isOther(),
-              rows));
-    }
+    functions.forEach(
+        (part, counts) -> {
+          ImageInfo image = images.get(part.imageId());
+          image.sites().forEach(site -> counts.putIfAbsent(image.symbols().start(site), 0));
+          if (!counts.isEmpty() || !image.isOther() || ran.containsKey(part)) {
+            all.add(coverage(image, part, ran.getOrDefault(part, 0), counts));
+          } // else a shared object without call sites
+        });
     all.sort(ORDER);
     return all;
+  }
+
+  private static Part shown(Part part, boolean apart) {
+    return apart ? part : new Part(part.imageId(), "");
+  }
+
+  private static ImageCoverage coverage(
+      ImageInfo image, Part part, int cores, Long2LongRBTreeMap functions) {
+    List<FunctionCoverage> rows = new ArrayList<>();
+    functions.forEach(
+        (address, count) ->
+            rows.add(
+                new FunctionCoverage(
+                    image.symbols().name(address),
+                    address,
+                    image.symbols().source(address),
+                    count)));
+    return new ImageCoverage(
+        image.name(), image.id(), image.isa(), part.session(), cores, image.isOther(), rows);
   }
 }

@@ -7,6 +7,7 @@ import java.util.List;
  *
  * @param image file name
  * @param imageId build-id
+ * @param session whose calls these are; empty where they are those of all
  * @param cores that ran it, or called it beside their own image
  * @param beside whether it is a shared object: its cores count with the image that they ran
  * @param functions with a call site, by address
@@ -15,6 +16,7 @@ public record ImageCoverage(
     String image,
     String imageId,
     String isa,
+    String session,
     int cores,
     boolean beside,
     List<FunctionCoverage> functions) {

@@ -88,6 +88,13 @@ public record FunctionRow(
         sum.wall);
   }
 
+  /** The same, to be added up with those of other sessions. */
+  public FunctionRow ofAllSessions() {
+    return new FunctionRow(
+        "", name, address, selfPc, image, imageId, isa, program, images, isas, source, calls,
+        finished, total, sum, self, min, max, wall);
+  }
+
   /** What two rows of one function add up to. */
   public FunctionRow plus(FunctionRow other) {
     return new FunctionRow(

@@ -31,11 +31,13 @@ public final class StateTotals {
   /**
    * Functions of one image in one session.
    *
+   * @param session its name
    * @param own the image of the cores that called them
    * @param pcs their addresses behind the reader
    * @param ids where they stand in the totals
    */
   private record OfImage(
+      String session,
       ImageInfo image,
       ImageInfo own,
       ClockUnit unit,
@@ -70,6 +72,7 @@ public final class StateTotals {
                     own.of(pc).id(),
                     _ ->
                         new OfImage(
+                            key.session(),
                             own.of(pc),
                             own,
                             key.unit(),
@@ -115,6 +118,7 @@ public final class StateTotals {
   }
 
   private static void write(DataOutput out, OfImage of) throws IOException {
+    Fields.writeText(out, of.session());
     Fields.writeText(out, of.image().id());
     Fields.writeText(out, of.image().name());
     Fields.writeText(out, of.image().isa());

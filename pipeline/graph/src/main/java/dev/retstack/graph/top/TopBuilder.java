@@ -4,6 +4,7 @@ import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.check.StatCounts;
 import dev.retstack.graph.input.ClockUnit;
 import dev.retstack.graph.input.Grouping;
+import dev.retstack.graph.input.SessionNames;
 import dev.retstack.graph.limits.Saturating;
 import dev.retstack.graph.report.FunctionRow;
 import dev.retstack.graph.report.MixedUnitsException;
@@ -13,6 +14,7 @@ import dev.retstack.graph.symbol.SourceLine;
 import java.io.DataInput;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.EnumSet;
@@ -21,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /**
  * Merges the {@link StateTotals} of several states. All functions of all states are summed before
@@ -35,13 +38,24 @@ public final class TopBuilder {
           .thenComparing(Comparator.comparingLong(CoreSum::records).reversed())
           .thenComparing(CoreSum::key);
 
-  private record FunctionKey(String imageId, long selfPc) {}
+  private record FunctionKey(String session, String imageId, long selfPc) {
+    static FunctionKey of(FunctionRow row) {
+      return new FunctionKey(row.session(), row.imageId(), row.selfPc());
+    }
+  }
 
   private final StatCounts general = new StatCounts();
   private final Map<ClockUnit, StatCounts> stats = new EnumMap<>(ClockUnit.class);
   private final List<CoreSum> cores = new ArrayList<>();
   private final Map<ClockUnit, Map<FunctionKey, FunctionRow>> functions =
       new EnumMap<>(ClockUnit.class);
+  private boolean sum;
+
+  /** Whether several sessions are added up; where not, each of them has rows that name it. */
+  public TopBuilder summed(boolean sessions) {
+    sum = sessions;
+    return this;
+  }
 
   /**
    * Adds what {@link StateTotals#writeTo} wrote.
@@ -75,6 +89,7 @@ public final class TopBuilder {
   }
 
   private void readFunctions(DataInput in) throws IOException {
+    String session = Fields.readText(in);
     String imageId = Fields.readText(in);
     String image = Fields.readText(in);
     String isa = Fields.readText(in);
@@ -88,7 +103,7 @@ public final class TopBuilder {
       boolean unique = in.readBoolean();
       FunctionRow row =
           new FunctionRow(
-              "", // what goes on now is that of all sessions
+              session,
               name,
               selfPc - Fields.readVarint(in),
               selfPc,
@@ -107,7 +122,7 @@ public final class TopBuilder {
               Fields.readVarint(in),
               Fields.readVarint(in),
               Fields.readVarint(in));
-      rows.merge(new FunctionKey(imageId, selfPc), row, FunctionRow::plus);
+      rows.merge(FunctionKey.of(row), row, FunctionRow::plus);
     }
   }
 
@@ -123,8 +138,10 @@ public final class TopBuilder {
     ClockUnit of = unit.orElseGet(this::onlyUnit);
     List<CoreSum> sums =
         cores.stream().filter(core -> core.unit() == of).sorted(CORE_ORDER).toList();
+    Stream<String> sessions = sums.stream().map(core -> core.key().session());
+    boolean apart = !sum && SessionNames.of(sessions).several();
     List<FunctionRow> called =
-        functions.getOrDefault(of, Map.of()).values().stream()
+        rows(functions.getOrDefault(of, Map.of()), apart).stream()
             .filter(row -> row.calls() > 0) // as in a report
             .toList();
     List<FunctionRow> rows =
@@ -142,6 +159,19 @@ public final class TopBuilder {
         rows.stream().sorted(sort.order()).limit(most).toList(),
         sums,
         ReportBuilder.rows(counts));
+  }
+
+  private static Collection<FunctionRow> rows(
+      Map<FunctionKey, FunctionRow> functions, boolean apart) {
+    if (apart) {
+      return functions.values();
+    }
+    Map<FunctionKey, FunctionRow> all = new HashMap<>();
+    for (FunctionRow row : functions.values()) {
+      FunctionRow ofAll = row.ofAllSessions();
+      all.merge(FunctionKey.of(ofAll), ofAll, FunctionRow::plus);
+    }
+    return all.values();
   }
 
   private ClockUnit onlyUnit() {

@@ -33,7 +33,7 @@ class BoundedMemoryTest {
   /**
    * A way of which so many chunks were refused has shown what it does, unless all are asked for.
    */
-  private static final int ENOUGH = 40;
+  private static final int ENOUGH = 20;
 
   @Test
   void aHostileStreamStaysWithinWhatIsStated() throws Exception {

@@ -10,8 +10,6 @@ import static org.apache.pekko.http.javadsl.server.Directives.handleRejections;
 import static org.apache.pekko.http.javadsl.server.Directives.reject;
 import static org.apache.pekko.http.javadsl.server.Directives.withRequestTimeoutResponse;
 
-import java.net.InetAddress;
-import java.net.UnknownHostException;
 import java.util.Collection;
 import java.util.EnumSet;
 import java.util.HashSet;
@@ -56,7 +54,9 @@ public final class Access {
     token = http.token();
     certificates = http.tls().filter(HttpTls::asksClients).isPresent();
     names =
-        new HashSet<>(List.of(http.host(), http.advertised().orElse(http.host()), thisMachine()));
+        new HashSet<>(
+            List.of(
+                http.host(), http.advertised().orElse(http.host()), HttpSettings.thisMachine()));
   }
 
   /** Why a request is not answered; empty where it is. Probes ask for health without a secret. */
@@ -166,13 +166,5 @@ public final class Access {
         "the address names another host",
         "ask 127.0.0.1 or localhost, or by the name of --http-advertise; or start the pipeline with"
             + " a token");
-  }
-
-  private static String thisMachine() {
-    try {
-      return InetAddress.getLocalHost().getHostName();
-    } catch (UnknownHostException e) {
-      return "localhost";
-    }
   }
 }

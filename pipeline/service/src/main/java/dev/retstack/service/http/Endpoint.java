@@ -247,6 +247,7 @@ public enum Endpoint {
       "{unit,records,lost,untraced,completeness,cores,byPartition,topCores,functionCount,self,functions,stats,partitions,parts}",
       FORMAT,
       UNIT,
+      SESSIONS_SUMMED,
       FUNCTIONS,
       SORT,
       LIMIT),

@@ -158,11 +158,17 @@ public final class HttpSettings implements Cloneable {
 
   private String ownName() {
     try {
-      return InetAddress.getByName(host).isAnyLocalAddress()
-          ? InetAddress.getLocalHost().getHostName()
-          : host;
+      return InetAddress.getByName(host).isAnyLocalAddress() ? thisMachine() : host;
     } catch (UnknownHostException e) {
       return host;
+    }
+  }
+
+  static String thisMachine() {
+    try {
+      return InetAddress.getLocalHost().getHostName();
+    } catch (UnknownHostException e) {
+      return "localhost";
     }
   }
 

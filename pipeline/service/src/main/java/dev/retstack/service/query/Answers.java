@@ -13,6 +13,7 @@ import dev.retstack.graph.report.TaskChoice;
 import dev.retstack.graph.stacks.StackNode;
 import dev.retstack.graph.stacks.StackReport;
 import dev.retstack.graph.top.Top;
+import dev.retstack.graph.top.TopBuilder;
 import dev.retstack.graph.top.TopSort;
 import dev.retstack.schema.Node;
 import dev.retstack.service.export.GraphView;
@@ -68,7 +69,8 @@ final class Answers {
     int most = number(parameters, "limit", TOP_ROWS);
     TopSort sort =
         TopSort.valueOf(parameters.getOrDefault("sort", "calls").toUpperCase(Locale.ROOT));
-    Top top = totals.totals().build(unit(parameters), sort, rows(parameters), most);
+    TopBuilder builder = totals.totals().summed(summed(parameters));
+    Top top = builder.build(unit(parameters), sort, rows(parameters), most);
     return answer(TopView.of(top, totals.states(), most, totals.coverage()), parameters);
   }
 

@@ -27,6 +27,8 @@ public final class TraceProducer implements AutoCloseable {
   private final Topics topics;
   private final KafkaProducer<byte[], byte[]> producer;
   private final Set<String> begun = new HashSet<>();
+  private final Set<Integer> served = new HashSet<>();
+  private int partitions;
   private final AtomicReference<Exception> failure = new AtomicReference<>();
 
   public TraceProducer(KafkaSettings kafka, Topics topics) {
@@ -42,8 +44,8 @@ public final class TraceProducer implements AutoCloseable {
   }
 
   /**
-   * Publishes a chunk. The first one of a core is waited for: a producer that pipelines into a
-   * topic just created can lose its first batch (KAFKA-15591).
+   * Publishes a chunk. The first one of a core is waited for until each partition has one: a
+   * producer that pipelines into a topic just created can lose its first batch (KAFKA-15591).
    */
   public void chunk(Chunk chunk) throws IOException, InterruptedException {
     Future<RecordMetadata> sent =
@@ -55,8 +57,11 @@ public final class TraceProducer implements AutoCloseable {
                 chunk,
                 chunk.getSession(),
                 chunk.getIsa()));
-    if (begun.add(chunk.getCore())) {
-      await(sent);
+    if (begun.isEmpty()) {
+      partitions = producer.partitionsFor(topics.events()).size();
+    }
+    if (served.size() < partitions && begun.add(chunk.getCore())) {
+      served.add(await(sent).partition());
     }
   }
 
@@ -81,9 +86,10 @@ public final class TraceProducer implements AutoCloseable {
     }
   }
 
-  private static void await(Future<RecordMetadata> sent) throws IOException, InterruptedException {
+  private static RecordMetadata await(Future<RecordMetadata> sent)
+      throws IOException, InterruptedException {
     try {
-      sent.get();
+      return sent.get();
     } catch (ExecutionException e) {
       throw refused(e.getCause());
     }

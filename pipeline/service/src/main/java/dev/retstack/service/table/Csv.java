@@ -37,18 +37,22 @@ public final class Csv {
   static void write(Document document, Appendable out) throws IOException {
     for (Document.Item item : document.items()) {
       if (item instanceof Document.CsvRows<?> rows) {
-        write(rows, new Csv(out));
+        write(rows, document.ahead(), new Csv(out));
       }
     }
   }
 
-  private static <T> void write(Document.CsvRows<T> rows, Csv csv) throws IOException {
+  private static <T> void write(Document.CsvRows<T> rows, String ahead, Csv csv)
+      throws IOException {
     Table<T> table = rows.table();
     int[] columns = IntStream.range(0, table.size()).filter(table::isInCsv).toArray();
     csv.line(Arrays.stream(columns).mapToObj(table::name).toArray());
     for (T row : rows.rows()) {
       csv.line(
           Arrays.stream(columns).mapToObj(i -> Table.words(table.value(i, row), ";")).toArray());
+    }
+    if (!ahead.isEmpty()) {
+      csv.line(Arrays.stream(columns).mapToObj(i -> i == columns[0] ? ahead : "").toArray());
     }
   }
 

@@ -33,6 +33,7 @@ public final class Document implements Rendering {
   record CsvRows<T>(Table<T> table, List<T> rows) implements Item {}
 
   private final List<Item> items = new ArrayList<>();
+  private String ahead = "";
   private boolean indented;
 
   /** An object of JSON: names and values in turn, in this order. */
@@ -56,8 +57,12 @@ public final class Document implements Rendering {
     return this;
   }
 
-  /** What is said before all else: text has it as first line, JSON as a field, where it has any. */
+  /**
+   * What is said before all else: text has it as first line, JSON as a field, where it has any. CSV
+   * has it in the first cell of its last line, since the first one names the columns.
+   */
   public Document ahead(String text, String name, Object value) {
+    ahead = text;
     items.addFirst(new TextLine(text));
     boolean isObject = fields().stream().noneMatch(field -> field.name().isEmpty());
     return isObject ? field(name, value) : this;
@@ -127,6 +132,11 @@ public final class Document implements Rendering {
 
   boolean isIndented() {
     return indented;
+  }
+
+  /** What is said before all else; empty: nothing. */
+  String ahead() {
+    return ahead;
   }
 
   List<Item> items() {

@@ -169,6 +169,11 @@ public final class Table<R> {
     return new Table<>(columns, chosen);
   }
 
+  /** The same columns, of which none are chosen for text. */
+  public Table<R> unheaded() {
+    return new Table<>(columns, List.of());
+  }
+
   /** The same columns; text shows their names as they are, not in capitals. */
   public Table<R> headedAsNamed() {
     return new Table<>(columns, inText(name -> name));

@@ -2,6 +2,7 @@ package dev.retstack.service.view;
 
 import dev.retstack.graph.coverage.FunctionCoverage;
 import dev.retstack.graph.coverage.ImageCoverage;
+import dev.retstack.graph.input.SessionNames;
 import dev.retstack.service.table.Document;
 import dev.retstack.service.table.Table;
 import dev.retstack.service.table.Table.Hex;
@@ -34,7 +35,8 @@ public final class CoverageView {
           .rows("rows", FUNCTIONS, ImageCoverage::functions);
 
   /** A row of the text. */
-  private record Sum(long hit, long functions, long cores, String isa, String image) {}
+  private record Sum(
+      long hit, long functions, long cores, String isa, String image, String session) {}
 
   private static final Table<Sum> SUMS =
       new Table<Sum>()
@@ -44,6 +46,8 @@ public final class CoverageView {
           .number("cores", Sum::cores)
           .text("isa", Sum::isa)
           .text("image", Sum::image);
+
+  private static final String SESSION = "session";
 
   private CoverageView() {}
 
@@ -57,25 +61,33 @@ public final class CoverageView {
     for (ImageCoverage image : images) {
       sums.add(
           new Sum(
-              image.hit(), image.functions().size(), image.cores(), image.isa(), image.image()));
+              image.hit(),
+              image.functions().size(),
+              image.cores(),
+              image.isa(),
+              image.image(),
+              image.session()));
     }
+    boolean apart = images.stream().anyMatch(image -> !image.session().isEmpty());
     long hit = sums.stream().mapToLong(Sum::hit).sum();
     long functions = sums.stream().mapToLong(Sum::functions).sum();
     if (images.size() > 1) {
       long cores =
           images.stream().filter(image -> !image.beside()).mapToLong(ImageCoverage::cores).sum();
-      sums.add(new Sum(hit, functions, cores, "", "all"));
+      sums.add(new Sum(hit, functions, cores, "", "all", ""));
     }
+    Table<ImageCoverage> table = apart ? IMAGES.last(SESSION, ImageCoverage::session) : IMAGES;
     Document document =
         new Document()
             .field("hit", hit)
             .field("functions", functions)
             .field("percent", ImageCoverage.percent(hit, functions))
-            .rows("images", IMAGES, images)
-            .csv(IMAGES, images)
-            .text(SUMS, sums);
+            .rows("images", table, images)
+            .csv(table, images)
+            .text(apart ? SUMS.last(SESSION, Sum::session) : SUMS, sums);
     for (ImageCoverage image : missing ? images : List.<ImageCoverage>of()) {
-      document.gap().line("# never entered in %s".formatted(image.image()));
+      String name = new SessionNames(apart).name(image.image(), image.session());
+      document.gap().line("# never entered in %s".formatted(name));
       for (FunctionCoverage function : image.functions()) {
         if (!function.hit()) {
           document.line("%s  %s".formatted(Units.hex(function.address()), function.name()));

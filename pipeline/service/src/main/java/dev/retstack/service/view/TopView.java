@@ -1,7 +1,9 @@
 package dev.retstack.service.view;
 
 import dev.retstack.graph.check.Count;
+import dev.retstack.graph.input.SessionNames;
 import dev.retstack.graph.report.FunctionRow;
+import dev.retstack.graph.report.StatRow;
 import dev.retstack.graph.top.CoreSum;
 import dev.retstack.graph.top.Top;
 import dev.retstack.service.table.Document;
@@ -25,6 +27,9 @@ public final class TopView {
           .number("records", PartitionSum::records)
           .number("lost", PartitionSum::lost);
 
+  private static final Table<StatRow> STATS =
+      ReportView.STATS.unheaded().headed("STAT=name", "SEVERITY", "COUNT");
+
   private TopView() {}
 
   /**
@@ -36,7 +41,8 @@ public final class TopView {
   public static Document of(
       Top top, Function<CoreSum, String> states, int coresMost, Coverage coverage) {
     List<CoreSum> first = top.cores().subList(0, Math.min(coresMost, top.cores().size()));
-    Table<CoreSum> cores = cores(states);
+    SessionNames names = SessionNames.of(top.cores().stream().map(core -> core.key().session()));
+    Table<CoreSum> cores = cores(states, names);
     Map<String, Integer> byState = byState(top, states);
     Document document = new Document();
     coverage.addTo(document);
@@ -61,14 +67,12 @@ public final class TopView {
         .gap()
         .field("functionCount", top.functionCount())
         .field("self", top.self())
-        .rows("functions", ReportView.FUNCTIONS, top.functions())
-        .csv(ReportView.FUNCTIONS, top.functions())
-        .text(functions(top), top.functions())
+        .table("functions", functions(top), top.functions())
         .rows("stats", ReportView.STATS, top.stats())
-        .textIfAny(ReportView.STATS.headed("STAT=name", "SEVERITY", "COUNT"), top.stats());
+        .textIfAny(STATS, top.stats());
   }
 
-  private static Table<CoreSum> cores(Function<CoreSum, String> states) {
+  private static Table<CoreSum> cores(Function<CoreSum, String> states, SessionNames names) {
     return new Table<CoreSum>()
         .text("core", core -> core.key().core())
         .text("session", core -> core.key().session())
@@ -78,14 +82,18 @@ public final class TopView {
         .number("lost", CoreSum::lost)
         .number("untraced", CoreSum::untraced)
         .text("end", states)
-        .headed("CORE", "ISA", "PARTITION", "RECORDS", "LOST", "UNTRACED", "END");
+        .onlyText("coreName", core -> names.name(core.key()))
+        .headed("CORE=coreName", "ISA", "PARTITION", "RECORDS", "LOST", "UNTRACED", "END");
   }
 
   private static Table<FunctionRow> functions(Top top) {
-    return ReportView.FUNCTIONS
+    Table<FunctionRow> table = ReportView.FUNCTIONS.unheaded();
+    boolean apart = top.functions().stream().anyMatch(row -> !row.session().isEmpty());
+    return (apart ? table.text("session", FunctionRow::session) : table)
         .onlyTextNumber(
             "share", row -> "%.1f".formatted(top.self() == 0 ? 0 : 100.0 * row.self() / top.self()))
-        .headed("FUNCTION=name", "ISA=ofIsa", "CALLS", "TOTAL", "SELF", "SELF-%=share");
+        .headed("FUNCTION=name", "ISA=ofIsa", "CALLS", "TOTAL", "SELF", "SELF-%=share")
+        .headed(apart ? new String[] {"SESSION"} : new String[0]);
   }
 
   private static List<PartitionSum> byPartition(Top top) {

@@ -13,7 +13,7 @@ import functions from "./functions.js";
 import timeline from "./timeline.js";
 
 const PAGES = { timeline, functions, anomalies, calls, fleet, flame, compare, control };
-const OF_JOBS = ["fleet", "control"]; // a recorded trace has neither; their addresses stay
+const OF_JOBS = ["fleet", "control"]; // a recorded trace has neither
 const THEMES = { "": "Theme: system", light: "Theme: light", dark: "Theme: dark" };
 const KEYS = [["?", "this help"], ["1 to 8", "pages in their order"], ["c", "command for the same answer"], ["/", "search"],
   ["Tab", "next control"], ["↑ ↓ PgUp PgDn Home End", "rows of a table; Enter opens one"]];
@@ -105,9 +105,13 @@ function read() {
   }
 }
 
+function isThere(page) {
+  return about.kind !== "trace" || !OF_JOBS.includes(page);
+}
+
 /** The pages that are offered, in their order. */
 function offered() {
-  return Object.keys(PAGES).filter((page) => about.kind !== "trace" || !OF_JOBS.includes(page));
+  return Object.keys(PAGES).filter(isThere);
 }
 
 function links() {
@@ -138,12 +142,21 @@ async function show() {
   document.title = page.title + " · retstack";
   links();
   openTools(false);
-  if (matchMedia("(max-width: 700px)").matches) { // the pages do not fit
-    nav.scrollLeft = nav.querySelector("[aria-current]").offsetLeft - nav.offsetLeft - 60;
+  const current = nav.querySelector("[aria-current]");
+  if (current && matchMedia("(max-width: 700px)").matches) { // the pages do not fit
+    nav.scrollLeft = current.offsetLeft - nav.offsetLeft - 60;
   }
   const root = h("div", { class: "fill" }, h("div", { class: "notice loading" }, "Loading " + page.title.toLowerCase() + " …"));
   main.replaceChildren(root);
   const signal = shown.signal;
+  if (!isThere(app.state.page)) {
+    const back = offered()[0];
+    const fact = "A recorded trace has no page " + page.title;
+    app.status(fact);
+    root.replaceChildren(notice(fact, "this page is of a running job",
+      h("a", { href: address({ page: back }), onclick: follow }, PAGES[back].title)));
+    return;
+  }
   try {
     await page.show(root, app, signal);
   } catch (failure) {

@@ -112,16 +112,14 @@ const logTable = () => new DataTable({
   ],
 });
 
-/** The page of a source that has no fleet to command: a trace, or a member that was embedded. */
+/** The page of a member that takes no commands. */
 async function readOnly(root, app, signal) {
   const { cores } = await askCores(signal);
   const table = coresTable(new Map());
   table.columns = table.columns.filter((column) => column.key !== "traces");
   table.heads();
   root.replaceChildren(h("div", { class: "bar" }, h("h1", {}, "Control")),
-    h("p", { class: "facts" }, app.about().kind === "trace"
-      ? "A recorded trace takes no commands. Running fleets do: see retstack trace --help."
-      : "This server takes no commands. In a terminal, retstack trace gives them."), table.element);
+    h("p", { class: "facts" }, "This server takes no commands. In a terminal, retstack trace gives them."), table.element);
   table.show(cores);
   app.status(plural(cores.length, "core"));
 }

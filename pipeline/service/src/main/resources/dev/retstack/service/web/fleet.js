@@ -20,7 +20,6 @@ export default {
   title: "Fleet",
   command: () => ["cores"],
   async show(root, app, signal) {
-    const isJob = app.about().kind !== "trace";
     const rates = new Map();
     let lags = new Map();
     let before = null;
@@ -38,7 +37,7 @@ export default {
       columns: [
         { key: "core", head: "Core", cell: (row) => name(row.core, 60) },
         { key: "end", head: "State", cell: state },
-        ...(isJob ? [{ key: "rate", head: "Records/s", num: true, value: (row) => rates.get(key(row)) }] : []),
+        { key: "rate", head: "Records/s", num: true, value: (row) => rates.get(key(row)) },
         { key: "anomalies", head: "Anomalies", num: true, title: "warnings and errors" },
         { key: "lost", head: "Lost", num: true },
         { key: "open", head: "Depth", num: true, title: "calls that are open, of all its tasks" },
@@ -48,10 +47,9 @@ export default {
         { key: "chunks", head: "Chunks", num: true },
         { key: "isa", head: "ISA" },
         { key: "imageName", head: "Image", cell: (row) => name(row.imageName ?? "", 40) },
-        ...(isJob ? [
-          { key: "lag", head: "Lag", num: true, title: "Kafka records of its partition that are not counted yet", value: (row) => lags.get(row.partition) },
-          { key: "partition", head: "Partition", num: true },
-        ] : []),
+        { key: "lag", head: "Lag", num: true, title: "Kafka records of its partition that are not counted yet",
+          value: (row) => lags.get(row.partition), cell: (row) => h("span", {}, number(lags.get(row.partition)) || "unknown") },
+        { key: "partition", head: "Partition", num: true },
         { key: "exitCode", head: "Exit", num: true },
         { key: "endDetail", head: "How it ended", cell: (row) => name(row.endDetail ?? "", 80) },
         { key: "session", head: "Session", cell: (row) => name(row.session, 40) },
@@ -59,7 +57,7 @@ export default {
     });
     const facts = h("div", { class: "facts" });
     const members = h("div", { class: "facts" });
-    const past = isJob ? (await import("./curves.js")).curves(signal) : null;
+    const past = (await import("./curves.js")).curves(signal);
     let untold = [];
     let match = finder(app.state.search);
     let only = Object.hasOwn(ONLY, app.state.only ?? "") ? app.state.only ?? "" : "";
@@ -82,7 +80,7 @@ export default {
       choice("Cores", Object.entries(ONLY).map(([key, [text]]) => [key, text]), only, (key) => {
         only = key;
         filter({ only: key || undefined });
-      })), facts, ...(isJob ? [past.element, members] : []), table.element);
+      })), facts, past.element, members, table.element);
 
     const look = async () => {
       const answer = await askCores(signal);
@@ -123,18 +121,16 @@ export default {
     if (cores.length === 0) {
       app.status("0 cores");
     }
-    if (isJob) {
-      untold = await past.look();
+    untold = await past.look();
+    await people();
+    let looked = performance.now();
+    again(async () => {
+      await look();
+      if (performance.now() - looked > PAST_MS) {
+        looked = performance.now();
+        untold = await past.look();
+      }
       await people();
-      let looked = performance.now();
-      again(async () => {
-        await look();
-        if (performance.now() - looked > PAST_MS) {
-          looked = performance.now();
-          untold = await past.look();
-        }
-        await people();
-      }, () => coresRest(cores.length), signal, (failure) => app.status(failure.message));
-    }
+    }, () => coresRest(cores.length), signal, (failure) => app.status(failure.message));
   },
 };

@@ -19,8 +19,9 @@ export function cut(text, most = LONG) {
   return visible(whole ? text : text.slice(0, most - 1)) + (whole ? "" : "…");
 }
 
-const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
-const short = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 4 });
+const UNSIGNED_ZERO = { signDisplay: "negative" };
+const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0, ...UNSIGNED_ZERO });
+const short = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 4, ...UNSIGNED_ZERO });
 
 /** 1,234,567; nothing for what is not there. */
 export function number(value) {

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Random histories of a group and of owners that fail, against a consumer and owners of a model.
  */
 class PartitionTableTest {
-  private static final int SEEDS = Integer.getInteger("retstack.table.seeds", 1_000);
+  private static final int SEEDS = Integer.getInteger("retstack.table.seeds", 400);
   private static final int PARTITIONS = 4;
   private static final int RECORDS = 200;
   private static final int POLL_RECORDS = 16;

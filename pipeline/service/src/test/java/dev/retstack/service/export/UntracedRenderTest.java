@@ -106,6 +106,11 @@ class UntracedRenderTest {
     Document view = TopView.of(top, core -> core.end().name(), 5, coverage);
     assertThat(view.as(Format.TEXT))
         .contains("4 records, 0 lost, 20 calls untraced: 9.09 % complete;", "LOST  UNTRACED");
+    assertThat(view.as(Format.TEXT).lines().map(line -> line.split(" +")))
+        .as("each column once")
+        .contains(
+            new String[] {"FUNCTION", "ISA", "CALLS", "TOTAL", "SELF", "SELF-%"},
+            new String[] {"STAT", "SEVERITY", "COUNT"});
     JsonNode json = JSON.readTree(view.as(Format.JSON));
     assertThat(json.path("untraced").asLong()).isEqualTo(20);
     assertThat(json.at("/topCores/0/untraced").asLong()).isEqualTo(20);

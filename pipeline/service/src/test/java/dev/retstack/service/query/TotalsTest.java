@@ -74,8 +74,11 @@ class TotalsTest {
       whole.add(states.get(p));
       part(p, states.get(p)).addTotals(totals);
     }
-    Report report = whole.summed(true).build();
     String of = "-Dretstack.seed=" + seed;
+    Top apart = totals.build(Optional.empty(), TopSort.TOTAL, Grouping.BY_IMAGE, Integer.MAX_VALUE);
+    assertThat(apart.functions()).as(of).isEqualTo(whole.build().functions());
+    Report report = whole.summed(true).build();
+    totals.summed(true);
     Top top = totals.build(Optional.empty(), TopSort.TOTAL, Grouping.BY_IMAGE, Integer.MAX_VALUE);
     assertThat(top.functions()).as(of).isEqualTo(report.functions());
     Top grouped = totals.build(Optional.empty(), TopSort.TOTAL, Grouping.GROUPS, Integer.MAX_VALUE);

@@ -43,7 +43,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Timeout(1200)
 class TraceTimelineTest {
-  private static final int MUTANTS = Integer.getInteger("retstack.mutants", 40);
+  private static final int MUTANTS = Integer.getInteger("retstack.mutants", 20);
   private static final long MEMORY_BYTES_MAX = 256L << 20;
   private static final int STEPS = 5_000;
 

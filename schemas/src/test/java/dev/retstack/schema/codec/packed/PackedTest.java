@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 class PackedTest {
   private static final int CHUNK = 16_384;
-  private static final int ROUNDS = Integer.getInteger("retstack.mutants", 10_000);
+  private static final int ROUNDS = Integer.getInteger("retstack.mutants", 4_000);
   private final PackedCodec codec = new PackedCodec();
 
   /** The worked example of the specification: its bytes, and what they say. */

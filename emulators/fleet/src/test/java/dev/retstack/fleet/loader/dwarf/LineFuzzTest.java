@@ -33,7 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Timeout(value = 2, unit = TimeUnit.HOURS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 final class LineFuzzTest {
-  private static final int MUTANTS = Integer.getInteger("retstack.fuzz.lines", 20_000);
+  private static final int MUTANTS = Integer.getInteger("retstack.fuzz.lines", 8_000);
   private static final long ALLOCATION_MAX = 8L << 20;
   private static final long NANOS_MAX = TimeUnit.SECONDS.toNanos(20);
   private static final long COMPRESSED = 0x800;

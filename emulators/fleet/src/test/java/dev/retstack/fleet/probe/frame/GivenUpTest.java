@@ -83,7 +83,7 @@ public class GivenUpTest {
 
   @Test
   void manyThatWereAbandonedKeepMemoryBoundedAndEveryReturnAddressIsKeptOrPutBack() {
-    int all = Integer.getInteger("retstack.abandoned", 100_000);
+    int all = Integer.getInteger("retstack.abandoned", 40_000);
     int most = 0;
     for (int i = 1; i <= all; i++) {
       add(16L * i, i % 64);
