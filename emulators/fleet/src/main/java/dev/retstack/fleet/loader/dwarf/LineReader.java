@@ -18,7 +18,7 @@ import java.util.Map;
  *
  * <pre>
  *   rows of a sequence     0x10 a.c:3    0x10 a.c:4    0x18 a.c:5    0x30 end
- *   entries of functions   0x10: a.c:3   0x14: a.c:4                 0x30: none
+ *   entries of functions   0x10: a.c:3   0x14: a.c:5   0x20: a.c:5   0x30: none
  * </pre>
  *
  * A linker leaves the rows of functions that it dropped, at address 0. So a sequence counts if code
@@ -237,14 +237,30 @@ final class LineReader {
       beginAt(at);
     }
     while (next < entries.length && Long.compareUnsigned(entries[next], at) < 0) {
+      if (!end && beginsWithoutRow(next, at)) {
+        take(at);
+      }
       give(next++);
     }
-    rowAddress = at;
-    rowFile = file;
-    rowLine = line;
+    take(at);
     if (!end && next < entries.length && entries[next] == at) {
       give(next++);
     }
+  }
+
+  private void take(long at) {
+    rowAddress = at;
+    rowFile = file;
+    rowLine = line;
+  }
+
+  /**
+   * True where the first row of a function is one behind its beginning: some compilers count the
+   * nops of {@code -fpatchable-function-entry} to the function before.
+   */
+  private boolean beginsWithoutRow(int entry, long at) {
+    return entries[entry] != rowAddress
+        && (entry + 1 == entries.length || Long.compareUnsigned(at, entries[entry + 1]) < 0);
   }
 
   private void beginAt(long at) {
@@ -254,6 +270,11 @@ final class LineReader {
       ofZero = at == elf.bias();
       sequencesAtZero += ofZero ? 1 : 0;
       next = firstFrom(at);
+      rowAddress = at;
+      if (next > 0
+          && elf.functionAt(at).filter(f -> f.address() == entries[next - 1]).isPresent()) {
+        next--; // it begins in front of all rows
+      }
     }
   }
 

@@ -10,10 +10,13 @@ import dev.retstack.fleet.zoo.EachIsa;
 import dev.retstack.schema.Image;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -71,6 +74,58 @@ final class SourceLinesTest {
       flags.add(level);
       Path program = LinedProgram.build(folder, compiler, flags.toArray(String[]::new));
       compare(program, level.equals("-O0"), command + " " + level);
+    }
+  }
+
+  private static final String NUMBERED =
+      """
+      int first(int x) { return x + 1; }
+
+      int second(int x) {
+        return first(x) * 2;
+      }
+      int third(int x) { return second(x) + first(x); }
+      int main(void) {
+        return third(1);
+      }
+      """;
+
+  /** addr2line has the function before for them. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "x86_64-linux-gnu-gcc",
+        "aarch64-linux-gnu-gcc",
+        "riscv64-linux-gnu-gcc",
+        "s390x-linux-gnu-gcc",
+        "powerpc64le-linux-gnu-gcc",
+        "clang"
+      })
+  void functionsThatBeginWithNopsHaveTheirOwnLines(String compiler) throws Exception {
+    Assumptions.assumeTrue(GuestCompiler.installed(compiler), "skipped: no " + compiler);
+    Path source = Files.writeString(folder.resolve("numbered.c"), NUMBERED);
+    for (String flags : List.of("-O0 4", "-O1 4", "-O2 2", "-O1 5,2", "-O1 0")) {
+      String[] words = flags.split(" ");
+      Path program =
+          GuestCompiler.compileWith(
+              compiler,
+              folder.resolve("numbered"),
+              "-g",
+              words[0],
+              "-fno-inline",
+              "-fpatchable-function-entry=" + words[1],
+              source.toString());
+      ElfFile elf = ElfFile.parse(program);
+      SourceLines lines = SourceLines.of(elf);
+      Map<String, Integer> found = new TreeMap<>();
+      for (int i = 0; i < elf.functions().size(); i++) {
+        if (NUMBERED.contains(elf.functions().get(i).name() + "(")) {
+          found.put(elf.functions().get(i).name(), lines.line(i));
+        }
+      }
+      assertThat(found)
+          .as("%s %s", compiler, flags)
+          .isEqualTo(Map.of("first", 1, "second", 3, "third", 6, "main", 7));
     }
   }
 
