@@ -28,7 +28,7 @@ import java.util.function.Supplier;
  */
 public final class AvroSource {
   /** Objects that come of one message, in bytes of heap, roughly, at most. */
-  public static final long HEAP_BYTES_MAX = 40L << 20;
+  public static final long HEAP_BYTES_MAX = 64L << 20;
 
   // what a value costs on the heap beyond the bytes it was read from
   private static final int OBJECT_BYTES = 24;

@@ -325,7 +325,7 @@ class IndexedTraceTest {
     long before = threads.getCurrentThreadAllocatedBytes();
     try (TraceFileReader all = TraceFileReader.open(file)) {
       assertThat(Traces.rest(all)).isEqualTo(entries);
-      assertThat(all.notice()).contains("more than 40 MiB of objects");
+      assertThat(all.notice()).contains("more than 64 MiB of objects");
     }
     assertThat(threads.getCurrentThreadAllocatedBytes() - before).isLessThan(MEMORY_BYTES_MAX);
   }

@@ -48,7 +48,7 @@ class TraceFileHostileTest {
     image.setSymbols(Collections.nCopies(2_000_000, new Symbol("", 0L, 0L)));
     byte[] file = container(w -> w.append(new TraceEntry(image, null, null, null, null, null)));
     assertThat(file.length).isLessThan(200_000);
-    refusedWithinMemory(file, "more than 40 MiB of objects");
+    refusedWithinMemory(file, "more than 64 MiB of objects");
   }
 
   @Test
@@ -85,7 +85,7 @@ class TraceFileHostileTest {
     try (TraceFileWriter writer = TraceFileWriter.open(file)) {
       assertThatThrownBy(() -> writer.write(image))
           .isInstanceOf(IllegalArgumentException.class)
-          .hasMessageContaining("more than 40 MiB of objects");
+          .hasMessageContaining("more than 64 MiB of objects");
       assertThatThrownBy(() -> writer.write(chunk))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("checksum of chunk 1 of core core-0");

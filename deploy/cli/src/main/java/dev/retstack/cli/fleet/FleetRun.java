@@ -147,7 +147,7 @@ public final class FleetRun {
         .forEach(
             image -> {
               image.notes().forEach(terminal::note);
-              image.linesLeftOut().ifPresent(terminal::note);
+              image.leftOut().ifPresent(terminal::note);
             });
   }
 

@@ -11,7 +11,6 @@ import dev.retstack.fleet.loader.elf.ElfFormatException;
 import dev.retstack.fleet.loader.elf.Symbol;
 import dev.retstack.schema.Image;
 import dev.retstack.schema.SourceLine;
-import dev.retstack.schema.avro.AvroSource;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
 import it.unimi.dsi.fastutil.longs.LongSet;
@@ -29,12 +28,6 @@ import java.util.stream.Stream;
  * with their call sites.
  */
 public final class LoadedImage {
-  /** About what a reader takes for a function with its line, without the characters of its name. */
-  private static final long FUNCTION_BYTES = 240;
-
-  /** The same, of a call site. */
-  private static final long SITE_BYTES = 64;
-
   private final ElfFile elf;
   private final Isa isa;
   private final List<ActiveConvention> conventions;
@@ -46,6 +39,7 @@ public final class LoadedImage {
   private final LongSet relocatedSites = new LongOpenHashSet();
   private final Imports imports;
   private SourceLines lines;
+  private MessageRoom room;
 
   /** Read when it is asked for: null before. */
   private volatile LibraryCalls libraryCalls;
@@ -332,27 +326,21 @@ public final class LoadedImage {
     return lines;
   }
 
-  /** Why readers of the trace get none of them, although the file has a table of lines. */
-  public Optional<String> linesLeftOut() {
-    return hasRoomForLines()
-        ? lines().trouble()
-        : Optional.of(
-            "%s: %,d functions and %,d call sites fill a message, so they have no source lines"
-                .formatted(elf.name(), elf.functions().size(), callSites.size()));
+  /** What readers of the trace do not get of functions and lines, although the file has it. */
+  public Optional<String> leftOut() {
+    return room().leftOut().or(() -> lines().trouble());
   }
 
-  /** Readers refuse a message that makes too many objects: names are worth more than lines. */
-  private boolean hasRoomForLines() {
-    long bytes = FUNCTION_BYTES * elf.functions().size() + SITE_BYTES * callSites.size();
-    for (Symbol function : elf.functions()) {
-      bytes += function.name().length();
+  private synchronized MessageRoom room() {
+    if (room == null) {
+      room = new MessageRoom(elf, callSites);
     }
-    return bytes < AvroSource.HEAP_BYTES_MAX / 4 * 3;
+    return room;
   }
 
   private List<SourceLine> schemaLines() {
     List<SourceLine> known = new ArrayList<>();
-    if (!hasRoomForLines()) {
+    if (!room().hasLines()) {
       return known;
     }
     for (int i = 0; i < elf.functions().size(); i++) {
@@ -379,13 +367,13 @@ public final class LoadedImage {
         .setFpCheck(cards.stream().anyMatch(AbiCard::fpCheck))
         .setRetpCheck(cards.stream().anyMatch(AbiCard::retpCheck))
         .setSymbols(
-            elf.functions().stream()
+            room().named().stream()
                 .map(s -> new dev.retstack.schema.Symbol(s.name(), s.address(), s.size()))
                 .toList())
-        .setMcountLoc(callSites)
+        .setMcountLoc(room().sites())
         .setCopiedReturns(copiedReturns())
         .setSystemCalls(isa.syscalls().numbers())
-        .setFiles(hasRoomForLines() ? lines().files() : List.of())
+        .setFiles(room().hasLines() ? lines().files() : List.of())
         .setLines(schemaLines())
         .build();
   }

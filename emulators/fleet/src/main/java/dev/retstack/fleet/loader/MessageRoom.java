@@ -1,0 +1,109 @@
+package dev.retstack.fleet.loader;
+
+import dev.retstack.fleet.loader.elf.ElfFile;
+import dev.retstack.fleet.loader.elf.Symbol;
+import dev.retstack.schema.avro.AvroSource;
+import dev.retstack.schema.wire.ConfluentFrame;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * What the message that tells readers of an image has room for. Readers refuse a message that is
+ * too long or makes too many objects. Names are worth more than lines, and those of functions with
+ * call sites more than others.
+ */
+final class MessageRoom {
+  /** What is left out for lack of room; each step leaves out what those before it do. */
+  private enum Without {
+    NOTHING,
+    LINES,
+    OTHER_NAMES,
+    NAMES,
+    SITES
+  }
+
+  /** Heap and bytes of the message for what is no function and no call site. */
+  private static final long REST = 1 << 20;
+
+  // heap that a reader is granted for an entry of a list, see AvroSource
+  private static final long SYMBOL_HEAP = 136;
+  private static final long LINE_HEAP = 80;
+  private static final long SITE_HEAP = 32;
+
+  // bytes of the message
+  private static final long SYMBOL_BYTES = 18;
+  private static final long SITE_BYTES = 10;
+
+  private final ElfFile elf;
+  private final List<Long> callSites;
+  private final List<Symbol> named;
+  private final Without without;
+
+  MessageRoom(ElfFile elf, List<Long> callSites) {
+    this.elf = elf;
+    this.callSites = callSites;
+    List<Symbol> all = elf.functions();
+    if (holds(all, LINE_HEAP, AvroSource.HEAP_BYTES_MAX / 4 * 3)) {
+      without = Without.NOTHING;
+      named = all;
+    } else if (holds(all, 0, AvroSource.HEAP_BYTES_MAX)) {
+      without = Without.LINES;
+      named = all;
+    } else {
+      Set<Symbol> entered = new HashSet<>();
+      callSites.forEach(site -> elf.functionAt(site).ifPresent(entered::add));
+      List<Symbol> some = all.stream().filter(entered::contains).toList();
+      if (holds(some, 0, AvroSource.HEAP_BYTES_MAX)) {
+        without = Without.OTHER_NAMES;
+        named = some;
+      } else {
+        without = holds(List.of(), 0, AvroSource.HEAP_BYTES_MAX) ? Without.NAMES : Without.SITES;
+        named = List.of();
+      }
+    }
+  }
+
+  private boolean holds(List<Symbol> functions, long more, long heapMax) {
+    long characters = 0;
+    for (Symbol function : functions) {
+      characters += function.name().length();
+    }
+    long heap =
+        (SYMBOL_HEAP + more) * functions.size() + 2 * characters + SITE_HEAP * callSites.size();
+    long bytes = SYMBOL_BYTES * functions.size() + characters + SITE_BYTES * callSites.size();
+    return heap + REST <= heapMax && bytes + REST <= ConfluentFrame.MESSAGE_BYTES_MAX;
+  }
+
+  /** The functions whose names readers get, sorted by address. */
+  List<Symbol> named() {
+    return named;
+  }
+
+  /** The call sites that readers get. */
+  List<Long> sites() {
+    return without == Without.SITES ? List.of() : callSites;
+  }
+
+  boolean hasLines() {
+    return without == Without.NOTHING;
+  }
+
+  /** What is left out, as a sentence. */
+  Optional<String> leftOut() {
+    String sizes =
+        "%s: %,d functions and %,d call sites fill a message, so "
+            .formatted(elf.name(), elf.functions().size(), callSites.size());
+    return switch (without) {
+      case NOTHING -> Optional.empty();
+      case LINES -> Optional.of(sizes + "they have no source lines");
+      case OTHER_NAMES ->
+          Optional.of(
+              sizes + "only the %,d functions with call sites have names".formatted(named.size()));
+      case NAMES -> Optional.of(sizes + "addresses stand in place of names");
+      case SITES ->
+          Optional.of(sizes + "addresses stand in place of names, and no call site is listed");
+    };
+  }
+}
