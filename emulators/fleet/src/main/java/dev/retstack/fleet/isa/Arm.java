@@ -184,7 +184,6 @@ final class Arm {
           ForeignAbi.byFlags(4, EABI, 0x0300_0000, "arm EABI version 3", EABI5),
           ForeignAbi.byFlags(4, EABI, 0x0400_0000, "arm EABI version 4", EABI5));
 
-  /** {@code struct stat64}. */
   /**
    * What programs for processors without exclusive loads call. Threads take turns between blocks
    * only, so one block is atomic. Source: the kernel's Documentation/arch/arm/kernel_user_helpers.
@@ -223,6 +222,7 @@ final class Arm {
                   0xffc, // how many helpers there are, from the end in steps of 32 bytes
                   new int[] {5})));
 
+  /** {@code struct stat64}. */
   private static final StatLayout STAT =
       new StatLayout(104, eight(96), four(16), four(20), eight(48), four(56), eight(64));
 

@@ -97,7 +97,7 @@ public final class CoverageBuilder {
     calls.forEach(
         (part, counts) -> {
           Long2LongRBTreeMap all = functions(functions, shown(part, apart));
-          counts.forEach((start, count) -> all.addTo((long) start, (long) count));
+          counts.forEach((start, count) -> all.addTo(start, count));
         });
     ran.keySet().forEach(part -> functions(functions, part));
     functions.keySet().removeIf(part -> !images.containsKey(part.imageId())); // it has no names
