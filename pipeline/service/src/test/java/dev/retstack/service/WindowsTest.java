@@ -15,6 +15,7 @@ import dev.retstack.graph.report.AnomalySum;
 import dev.retstack.graph.report.CallTree;
 import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.report.TaskChoice;
+import dev.retstack.graph.report.UnitGroups;
 import dev.retstack.graph.stacks.StackNode;
 import dev.retstack.graph.stacks.StackReport;
 import dev.retstack.graph.state.GraphState;
@@ -198,6 +199,7 @@ class WindowsTest {
     StackReport stacks =
         StackReport.of(
             ReportBuilder.of(counted).cores(one -> one.key().core().equals(core)),
+            new UnitGroups().choose(Optional.empty()),
             TaskChoice.ALL,
             StackNode.Apart.NONE,
             true);

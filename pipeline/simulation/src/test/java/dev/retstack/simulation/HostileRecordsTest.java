@@ -171,7 +171,7 @@ class HostileRecordsTest {
     }
     read.settle();
     for (ClockUnit unit : ClockUnit.values()) {
-      Run.everyForm(ReportView.of(ReportBuilder.of(read).build(unit), 100));
+      Run.everyForm(ReportView.of(ReportBuilder.of(read).in(Optional.of(unit)).build(), 100));
     }
     var _ =
         Run.show(
@@ -421,8 +421,9 @@ class HostileRecordsTest {
     }
 
     private static String hashes(GraphState state) {
-      return ReportBuilder.of(state).build(ClockUnit.INSTRUCTIONS).resultHash()
-          + ReportBuilder.of(state).build(ClockUnit.NANOSECONDS).resultHash();
+      ReportBuilder of = ReportBuilder.of(state);
+      return of.in(Optional.of(ClockUnit.INSTRUCTIONS)).build().resultHash()
+          + of.in(Optional.of(ClockUnit.NANOSECONDS)).build().resultHash();
     }
 
     private void look() throws IOException {
@@ -448,7 +449,7 @@ class HostileRecordsTest {
             });
       }
       for (ClockUnit unit : ClockUnit.values()) {
-        show(ReportBuilder.of(at).build(unit));
+        show(ReportBuilder.of(at).in(Optional.of(unit)).build());
       }
       StrictPerfetto.read(
           show(

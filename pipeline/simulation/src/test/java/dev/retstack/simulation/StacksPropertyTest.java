@@ -7,6 +7,7 @@ import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
 import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.report.TaskChoice;
+import dev.retstack.graph.report.UnitGroups;
 import dev.retstack.graph.stacks.StackNode;
 import dev.retstack.graph.stacks.StackReport;
 import dev.retstack.graph.state.GraphState;
@@ -21,12 +22,15 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
 /** Stacks that calls were added to as they ended are those of the complete call trees. */
 class StacksPropertyTest {
+  private static final UnitGroups.Choice UNITS = new UnitGroups().choose(Optional.empty());
+
   private static final int CALLS = 1 << 22;
 
   @Test
@@ -60,8 +64,8 @@ class StacksPropertyTest {
     List<CallTree> trees = ReportBuilder.of(complete).trees();
     for (boolean byTask : new boolean[] {false, true}) {
       StackNode.Apart apart = byTask ? StackNode.Apart.TASK : StackNode.Apart.NONE;
-      StackNode all = StackReport.of(folded.cores(), TaskChoice.ALL, apart, true).all();
-      StackNode whole = StackReport.of(complete.cores(), TaskChoice.ALL, apart, true).all();
+      StackNode all = StackReport.of(folded.cores(), UNITS, TaskChoice.ALL, apart, true).all();
+      StackNode whole = StackReport.of(complete.cores(), UNITS, TaskChoice.ALL, apart, true).all();
       assertThat(lines(whole, byTask)).isEqualTo(exported(trees, byTask));
       assertThat(whole.callsBelow()).isEqualTo(calls(trees));
       assertThat(all.callsBelow()).isEqualTo(whole.callsBelow());

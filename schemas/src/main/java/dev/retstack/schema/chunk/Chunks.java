@@ -1,6 +1,7 @@
 package dev.retstack.schema.chunk;
 
 import dev.retstack.schema.Chunk;
+import dev.retstack.schema.ClockUnit;
 import dev.retstack.schema.CoreEnd;
 import dev.retstack.schema.Image;
 import dev.retstack.schema.SourceLine;
@@ -159,8 +160,8 @@ public final class Chunks {
    *
    * @throws CorruptChunkException for a wrong checksum, a recordCount outside 0 to {@link
    *     #RECORDS_MAX}, a payload beyond {@link #PAYLOAD_BYTES_MAX}, a negative sequence or counter,
-   *     firstTime after lastTime, a name or text that is too long, or an end this version does not
-   *     know
+   *     firstTime after lastTime, a name or text that is too long, or an end or a clock unit that
+   *     this version does not know
    */
   public static void check(Chunk chunk) throws CorruptChunkException {
     ChunkChecksum.verify(chunk);
@@ -200,6 +201,9 @@ public final class Chunks {
     }
     if (chunk.getEnd() == CoreEnd.UNKNOWN) {
       throw refused(chunk, "end is not known to this version");
+    }
+    if (chunk.getClockUnit() == ClockUnit.UNKNOWN) {
+      throw refused(chunk, "clockUnit is not known to this version");
     }
   }
 

@@ -9,10 +9,12 @@ import dev.retstack.graph.check.Count;
 import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.report.CallTree;
 import dev.retstack.graph.report.ReportBuilder;
+import dev.retstack.graph.report.UnitGroups;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.graph.totals.TimeRules;
 import dev.retstack.service.export.FoldedExport;
 import dev.retstack.service.export.PerfettoExport;
+import dev.retstack.service.table.Units;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -71,6 +73,7 @@ public final class ExportVerb extends Verb {
           "Calls kept per core; further calls are only counted (default: ${DEFAULT-VALUE}).")
   private int maxCalls;
 
+  @Mixin private UnitOption unit;
   @Mixin private TaskOption task;
   @Mixin private WindowOptions window;
 
@@ -102,6 +105,9 @@ public final class ExportVerb extends Verb {
     }
     if (!window.problem().isEmpty()) {
       throw usage(window.problem());
+    }
+    if (target == Target.PERFETTO && unit.unit().isPresent()) {
+      throw usage("--unit: give --format folded with it; a perfetto trace has a track per core");
     }
     if (!source.live()) {
       var _ = window.of(source.session());
@@ -150,12 +156,16 @@ public final class ExportVerb extends Verb {
             .toList();
     task.require(!trees.isEmpty(), state);
     switch (target) {
-      case FOLDED ->
-          Output.write(
-              out,
-              writer ->
-                  shortened =
-                      FoldedExport.write(trees, byTask, !sumSessions, state.isCut(), writer));
+      case FOLDED -> {
+        UnitGroups.Choice units = ReportBuilder.of(state).units(_ -> true).choose(unit.unit());
+        Units.others(units).forEach(this::note);
+        List<CallTree> ofUnit = trees.stream().filter(t -> t.unit() == units.unit()).toList();
+        Output.write(
+            out,
+            writer ->
+                shortened =
+                    FoldedExport.write(ofUnit, byTask, !sumSessions, state.isCut(), writer));
+      }
       case PERFETTO ->
           PerfettoExport.write(trees, ReportBuilder.of(state).anomalies(), state.isCut(), out);
     }

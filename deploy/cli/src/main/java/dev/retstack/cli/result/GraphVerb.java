@@ -109,6 +109,7 @@ public final class GraphVerb extends ResultVerb {
       description = "With --durations: take calls of several sessions together.")
   private boolean sumSessions;
 
+  @Mixin private UnitOption unit;
   @Mixin private TaskOption task;
   @Mixin private WindowOptions window;
   @Mixin private TimeOptions time;
@@ -144,7 +145,10 @@ public final class GraphVerb extends ResultVerb {
     }
     if (durations) {
       try {
-        write(state, shape, DurationsView.of(trees, function, sumSessions, Optional.empty()));
+        write(
+            state,
+            shape,
+            DurationsView.of(trees, unit.unit(), function, sumSessions, Optional.empty()));
       } catch (BadRequestException e) {
         throw CommandException.badInput(
             "%s; %s%s"
@@ -228,6 +232,9 @@ public final class GraphVerb extends ResultVerb {
 
   @Override
   boolean explains() {
+    if (unit.unit().isPresent() && !durations) {
+      throw usage("--unit: give --durations with it; a tree is that of one core, in its unit");
+    }
     if (sumSessions && !durations) {
       throw usage("--sum-sessions: give --durations with it");
     }
@@ -262,6 +269,7 @@ public final class GraphVerb extends ResultVerb {
       parameters.put("width", String.valueOf(pixels()));
       parameters.put("depth", String.valueOf(lines()));
     } else if (durations) {
+      parameters.putAll(unit.parameters());
       if (!function.isEmpty()) {
         parameters.put("function", function);
       }

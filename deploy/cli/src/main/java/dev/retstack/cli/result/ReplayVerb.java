@@ -20,6 +20,7 @@ import dev.retstack.service.replay.TraceToKafka;
 import dev.retstack.service.table.CutOff;
 import dev.retstack.service.table.Document;
 import dev.retstack.service.table.Table;
+import dev.retstack.service.table.Units;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -61,6 +62,7 @@ public final class ReplayVerb extends Verb {
       description = "Only cores of this session (default: the sums of all, and how many they are).")
   private String session;
 
+  @Mixin private UnitOption unit;
   @Mixin private KafkaOptions kafka;
   @Mixin private FormatOption format;
 
@@ -84,7 +86,7 @@ public final class ReplayVerb extends Verb {
             new SymbolOptions(),
             terminal());
     window.require(state);
-    Report report = ReportBuilder.of(state).summed(true).build();
+    Report report = ReportBuilder.of(state).in(unit.unit()).summed(true).build();
     double seconds = (System.nanoTime() - start) / 1e9;
     Map<String, Object> figures =
         Document.object(
@@ -111,8 +113,11 @@ public final class ReplayVerb extends Verb {
             "resultHash",
             report.resultHash());
     List<Map.Entry<String, Object>> rows = List.copyOf(figures.entrySet());
-    Document document = new Document().indented().csv(FIGURES, rows).text(FIGURES, rows);
+    Document document = new Document().indented();
+    Units.others(report.units()).forEach(other -> document.line("# " + other));
+    document.csv(FIGURES, rows).text(FIGURES, rows);
     figures.forEach(document::field);
+    Units.others(report.units(), document);
     Output.write(out(), format.format(), CutOff.ahead(state.isCut(), document));
     note("%s in %.1f s".formatted(Count.grouped(report.records(), "record"), seconds));
     return ExitCode.OK;

@@ -9,6 +9,7 @@ import dev.retstack.graph.report.StatRow;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.service.table.Document;
 import dev.retstack.service.table.Format;
+import dev.retstack.service.table.Units;
 import dev.retstack.service.view.ReportView;
 import java.io.IOException;
 import java.util.List;
@@ -72,6 +73,7 @@ public final class ReportVerb extends ResultVerb {
   private boolean sumSessions;
 
   @Mixin private GroupOption group;
+  @Mixin private UnitOption unit;
   @Mixin private TaskOption task;
   @Mixin private WindowOptions window;
   @Mixin private TotalTimeOptions time;
@@ -89,8 +91,16 @@ public final class ReportVerb extends ResultVerb {
   @Override
   int show(GraphState state, Format shape) throws IOException {
     Report report =
-        shown(new ReportBuilder().add(state).only(task.choice()).summed(sumSessions).build())
+        shown(
+                ReportBuilder.of(state)
+                    .in(unit.unit())
+                    .only(task.choice())
+                    .summed(sumSessions)
+                    .build())
             .by(group.rows());
+    if (shape == Format.CSV) { // it has rows alone
+      Units.others(report.units()).forEach(this::note);
+    }
     task.require(!report.functions().isEmpty(), state);
     write(state, shape, document(report));
     return ExitCode.OK;
@@ -128,7 +138,7 @@ public final class ReportVerb extends ResultVerb {
     List<StatRow> stats =
         all.stats().stream().filter(row -> row.stat() != Stat.TREE_CALLS_NOT_KEPT).toList();
     return new Report(
-        all.unit(),
+        all.units(),
         all.records(),
         all.lost(),
         all.untraced(),
@@ -147,6 +157,7 @@ public final class ReportVerb extends ResultVerb {
   Map<String, String> parameters() {
     Map<String, String> parameters = new TreeMap<>(super.parameters());
     parameters.putAll(group.parameters());
+    parameters.putAll(unit.parameters());
     if (sumSessions) {
       parameters.put("sessions", "sum");
     }

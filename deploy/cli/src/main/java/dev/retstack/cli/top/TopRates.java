@@ -8,6 +8,7 @@ import dev.retstack.service.table.Table;
 import dev.retstack.service.table.Units;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -232,24 +233,23 @@ final class TopRates {
    */
   Document document(int most) {
     TopSample.Sums sums = now.sums();
-    Document document =
-        new Document()
-            .indented()
-            .field("partitions", now.parts().size())
-            .rows("missing", MISSING, missing())
-            .field("coresRunning", sums.running())
-            .field("cores", sums.cores())
-            .field("records", sums.records())
-            .field("recordsPerSecond", rate)
-            .field("lost", sums.lost())
-            .field("untraced", sums.untraced())
-            .field("lag", lag.isPresent() ? lag.getAsLong() : null) // not known
-            .field("completeness", sums.completeness())
-            .rows("nodes", NODES, nodes)
-            .rows("topCores", CORES, first(cores, most))
-            .rows("topFunctions", functionTable(), first(functions, most))
-            .field("stats", now.stats())
-            .line(String.join(", ", head()));
+    Document document = new Document().indented().field("unit", now.units().unit());
+    Units.others(now.units(), document)
+        .field("partitions", now.parts().size())
+        .rows("missing", MISSING, missing())
+        .field("coresRunning", sums.running())
+        .field("cores", sums.cores())
+        .field("records", sums.records())
+        .field("recordsPerSecond", rate)
+        .field("lost", sums.lost())
+        .field("untraced", sums.untraced())
+        .field("lag", lag.isPresent() ? lag.getAsLong() : null) // not known
+        .field("completeness", sums.completeness())
+        .rows("nodes", NODES, nodes)
+        .rows("topCores", CORES, first(cores, most))
+        .rows("topFunctions", functionTable(), first(functions, most))
+        .field("stats", now.stats())
+        .line(String.join(", ", head()));
     tables(nodes, most, most, document);
     return document;
   }
@@ -278,13 +278,17 @@ final class TopRates {
 
   private List<String> head() {
     int all = now.parts().size();
-    return List.of(
+    List<String> head = new ArrayList<>();
+    Collections.addAll(
+        head,
         Count.of(now.nodes().size(), "node"),
         "%d of %s".formatted(all - missing().size(), Count.of(all, "partition")),
         "%d of %s run".formatted(now.sums().running(), Count.of(now.sums().cores(), "core")),
         si(rate) + " records/s",
         "lag " + (lag.isPresent() ? Count.of(lag.getAsLong(), "chunk") : "unknown"),
         Units.complete(now.sums().lost(), now.sums().untraced(), now.sums().completeness()));
+    head.addAll(Units.others(now.units()));
+    return head;
   }
 
   private static String isa(FunctionRow row) {

@@ -1,7 +1,10 @@
 package dev.retstack.cli.top;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.retstack.graph.input.ClockUnit;
+import dev.retstack.graph.report.UnitGroups;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
@@ -12,6 +15,7 @@ import java.util.TreeMap;
  *
  * @param nanos when, by this process's own clock
  * @param records of all cores, by partition
+ * @param units unit of all times, and the cores of others, which are not here
  * @param cores those that run ahead; not all where there are many
  * @param functions the first ones; not all where there are many
  */
@@ -23,6 +27,7 @@ record TopSample(
     Map<String, CoreOf> cores,
     Map<String, FunctionOf> functions,
     Sums sums,
+    UnitGroups.Choice units,
     Map<String, Long> stats) {
   /**
    * A partition.
@@ -172,7 +177,22 @@ record TopSample(
         stats.put(stat.path("name").asText(), stat.path("count").asLong());
       }
     }
-    return new TopSample(nanos, nodes, partRows, records, coreRows, functions, sums(top), stats);
+    return new TopSample(
+        nanos, nodes, partRows, records, coreRows, functions, sums(top), units(top), stats);
+  }
+
+  private static UnitGroups.Choice units(JsonNode top) {
+    Map<ClockUnit, Integer> others = new EnumMap<>(ClockUnit.class);
+    ClockUnit shown = ClockUnit.INSTRUCTIONS;
+    for (ClockUnit unit : ClockUnit.values()) {
+      if (top.path("unit").asText().equals(unit.name())) {
+        shown = unit;
+      }
+      if (top.path("otherUnits").has(unit.name())) {
+        others.put(unit, top.path("otherUnits").path(unit.name()).asInt());
+      }
+    }
+    return new UnitGroups.Choice(shown, others);
   }
 
   private static Sums sums(JsonNode top) {

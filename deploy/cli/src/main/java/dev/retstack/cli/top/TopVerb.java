@@ -9,6 +9,7 @@ import dev.retstack.cli.command.Verb;
 import dev.retstack.cli.kafka.KafkaOptions;
 import dev.retstack.cli.result.GroupOption;
 import dev.retstack.cli.result.LiveOptions;
+import dev.retstack.cli.result.UnitOption;
 import dev.retstack.graph.input.Grouping;
 import dev.retstack.service.table.Format;
 import java.io.IOException;
@@ -67,20 +68,13 @@ public final class TopVerb extends Verb {
   private String sort;
 
   @Option(
-      names = "--unit",
-      paramLabel = "UNIT",
-      description =
-          "Show the functions of cores that count in instructions, or in nanoseconds, if"
-              + " there are both.")
-  private String unit;
-
-  @Option(
       names = "--sum-sessions",
       description =
           "Add up the calls of several sessions (default: each session has rows that name it).")
   private boolean sumSessions;
 
   @Mixin private GroupOption group;
+  @Mixin private UnitOption unit;
   @Mixin private LiveOptions live;
   @Mixin private FormatOption format;
   @Mixin private KafkaOptions kafka;
@@ -148,15 +142,18 @@ public final class TopVerb extends Verb {
     Map<String, String> which = new HashMap<>(group.parameters());
     which.put("sort", sort);
     which.put("limit", String.valueOf(Math.max(rows, ASKED)));
-    if (unit != null) {
-      which.put("unit", unit);
-    }
+    which.putAll(unit.parameters());
     if (sumSessions) {
       which.put("sessions", "sum");
     }
     JsonNode parts = ask("parts", Map.of());
     long nanos = System.nanoTime();
-    return TopSample.of(nanos, parts, ask("top", which), group.rows() == Grouping.BY_IMAGE);
+    TopSample sample =
+        TopSample.of(nanos, parts, ask("top", which), group.rows() == Grouping.BY_IMAGE);
+    if (sample.sums().cores() > 0) { // a rate is of one unit, so the next sample is of this one
+      unit.set(sample.units().unit());
+    }
+    return sample;
   }
 
   private JsonNode ask(String resource, Map<String, String> parameters)

@@ -5,7 +5,5 @@ public enum ClockUnit {
   /** Guest instructions executed, the tracer's own excluded: virtual time. */
   INSTRUCTIONS,
   /** Of the host's monotonic clock. */
-  NANOSECONDS,
-  /** A unit this version does not know. */
-  UNKNOWN
+  NANOSECONDS
 }

@@ -10,7 +10,7 @@ import java.util.List;
 /**
  * What the calls of some cores add up to.
  *
- * @param unit unit of all durations
+ * @param units unit of all durations, and the cores of others
  * @param records records received, of any kind
  * @param lost records known to be missing
  * @param untraced calls known to have made no records: ret_stack was full, or their slot held no
@@ -27,7 +27,7 @@ import java.util.List;
  *     none where the state does not add up by task
  */
 public record Report(
-    ClockUnit unit,
+    UnitGroups.Choice units,
     long records,
     long lost,
     long untraced,
@@ -40,6 +40,11 @@ public record Report(
     TimeRules rules,
     TaskChoice choice,
     List<ContextRow> byTask) {
+
+  /** Unit of all durations. */
+  public ClockUnit unit() {
+    return units.unit();
+  }
 
   /** What its cores are called. */
   public SessionNames names() {
@@ -56,7 +61,7 @@ public record Report(
     return grouping != Grouping.GROUPS
         ? this
         : new Report(
-            unit,
+            units,
             records,
             lost,
             untraced,

@@ -15,11 +15,10 @@ import dev.retstack.graph.totals.TimeRules;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
-import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.Predicate;
 
@@ -32,6 +31,7 @@ public final class ReportBuilder {
   private final List<GraphState> states = new ArrayList<>();
   private TaskChoice choice = TaskChoice.ALL;
   private boolean sum;
+  private Optional<ClockUnit> asked = Optional.empty();
 
   /** Of one state. */
   public static ReportBuilder of(GraphState state) {
@@ -59,30 +59,27 @@ public final class ReportBuilder {
     return this;
   }
 
-  /** Units in which the cores count. */
-  public Set<ClockUnit> units() {
-    Set<ClockUnit> units = EnumSet.noneOf(ClockUnit.class);
+  /** The report is of the cores that count in this unit; where it is empty, of the usual one. */
+  public ReportBuilder in(Optional<ClockUnit> unit) {
+    asked = unit;
+    return this;
+  }
+
+  /** These cores by the unit in which they count, with their records. */
+  public UnitGroups units(Predicate<CoreSummary> wanted) {
+    UnitGroups groups = new UnitGroups();
     for (GraphState state : states) {
-      state.summaries().forEach(core -> units.add(core.unit()));
+      state.summaries().stream()
+          .filter(wanted)
+          .forEach(core -> groups.add(core.unit(), core.records()));
     }
-    return units;
+    return groups;
   }
 
-  /**
-   * The report over all cores; in instructions where there are none.
-   *
-   * @throws MixedUnitsException where they count in different units
-   */
+  /** The report over the cores of one unit; others are counted, and in nothing else. */
   public Report build() {
-    Set<ClockUnit> units = units();
-    if (units.size() > 1) {
-      throw new MixedUnitsException(units);
-    }
-    return build(units.isEmpty() ? ClockUnit.INSTRUCTIONS : units.iterator().next());
-  }
-
-  /** The report over the cores that count in this unit. */
-  public Report build(ClockUnit unit) {
+    UnitGroups.Choice units = units(_ -> true).choose(asked);
+    ClockUnit unit = units.unit();
     ResultText text = new ResultText(unit);
     StatCounts stats = new StatCounts();
     List<CoreRow> coreRows = new ArrayList<>();
@@ -112,7 +109,7 @@ public final class ReportBuilder {
         .forEach((part, profile) -> rows.add(part.session(), images.get(part.imageId()), profile));
     text.stats(stats);
     return new Report(
-        unit,
+        units,
         records,
         lost,
         untraced,

@@ -4,12 +4,13 @@ import dev.retstack.graph.input.ClockUnit;
 import dev.retstack.graph.report.FunctionRow;
 import dev.retstack.graph.report.Report;
 import dev.retstack.graph.report.StatRow;
+import dev.retstack.graph.report.UnitGroups;
 import java.util.List;
 
 /**
  * The first functions and cores of a job, and the sums over all of them.
  *
- * @param unit unit of all durations
+ * @param units unit of all durations, and the cores of others
  * @param records records received by all cores of this unit
  * @param lost records known to be missing
  * @param untraced calls known to have made no records
@@ -21,7 +22,7 @@ import java.util.List;
  * @param stats what is not zero, in the order of {@link dev.retstack.graph.check.Stat}
  */
 public record Top(
-    ClockUnit unit,
+    UnitGroups.Choice units,
     long records,
     long lost,
     long untraced,
@@ -34,6 +35,11 @@ public record Top(
     functions = List.copyOf(functions);
     cores = List.copyOf(cores);
     stats = List.copyOf(stats);
+  }
+
+  /** Unit of all durations. */
+  public ClockUnit unit() {
+    return units.unit();
   }
 
   /** See {@link Report#completeness(long, long, long, boolean)}. */

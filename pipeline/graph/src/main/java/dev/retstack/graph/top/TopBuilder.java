@@ -7,8 +7,8 @@ import dev.retstack.graph.input.Grouping;
 import dev.retstack.graph.input.SessionNames;
 import dev.retstack.graph.limits.Saturating;
 import dev.retstack.graph.report.FunctionRow;
-import dev.retstack.graph.report.MixedUnitsException;
 import dev.retstack.graph.report.ReportBuilder;
+import dev.retstack.graph.report.UnitGroups;
 import dev.retstack.graph.snapshot.Fields;
 import dev.retstack.graph.symbol.SourceLine;
 import java.io.DataInput;
@@ -17,12 +17,10 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.EnumMap;
-import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.stream.Stream;
 
 /**
@@ -129,13 +127,15 @@ public final class TopBuilder {
   /**
    * The first functions by this order, and the sums.
    *
-   * @param unit cores and functions are those that count in it
+   * @param unit cores and functions are those that count in it; where it is empty, in the usual one
    * @param grouping whether functions are of programs or of images
    * @param most functions at most
-   * @throws MixedUnitsException where no unit is given and there are several
    */
   public Top build(Optional<ClockUnit> unit, TopSort sort, Grouping grouping, int most) {
-    ClockUnit of = unit.orElseGet(this::onlyUnit);
+    UnitGroups groups = new UnitGroups();
+    cores.forEach(core -> groups.add(core.unit(), core.records()));
+    UnitGroups.Choice units = groups.choose(unit);
+    ClockUnit of = units.unit();
     List<CoreSum> sums =
         cores.stream().filter(core -> core.unit() == of).sorted(CORE_ORDER).toList();
     Stream<String> sessions = sums.stream().map(core -> core.key().session());
@@ -150,7 +150,7 @@ public final class TopBuilder {
     counts.add(general);
     counts.add(stats.getOrDefault(of, new StatCounts()));
     return new Top(
-        of,
+        units,
         sums.stream().mapToLong(CoreSum::records).sum(),
         sums.stream().mapToLong(CoreSum::lost).reduce(0, Saturating::sum),
         sums.stream().mapToLong(CoreSum::untraced).reduce(0, Saturating::sum),
@@ -172,14 +172,5 @@ public final class TopBuilder {
       all.merge(FunctionKey.of(ofAll), ofAll, FunctionRow::plus);
     }
     return all.values();
-  }
-
-  private ClockUnit onlyUnit() {
-    Set<ClockUnit> units = EnumSet.noneOf(ClockUnit.class);
-    cores.forEach(core -> units.add(core.unit()));
-    if (units.size() > 1) {
-      throw new MixedUnitsException(units);
-    }
-    return units.isEmpty() ? ClockUnit.INSTRUCTIONS : units.iterator().next();
   }
 }

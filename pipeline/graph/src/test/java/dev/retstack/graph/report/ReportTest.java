@@ -1,7 +1,6 @@
 package dev.retstack.graph.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.retstack.graph.Stream;
 import dev.retstack.graph.calls.CoreGraph;
@@ -15,6 +14,8 @@ import dev.retstack.graph.input.CoreKey;
 import dev.retstack.schema.record.RecordBatch;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class ReportTest {
@@ -42,15 +43,13 @@ class ReportTest {
             new CoreKey("s", "other"),
             Stream.IMAGE_ID,
             batch);
-    assertThatThrownBy(() -> ReportBuilder.of(s.state()).build())
-        .isInstanceOf(MixedUnitsException.class)
-        .hasMessage(
-            "cores count in different units (instructions, nanoseconds): choose the unit of the"
-                + " report");
-    assertThat(ReportBuilder.of(s.state()).build(ClockUnit.NANOSECONDS).functions())
-        .extracting(FunctionRow::name)
-        .containsExactly("a");
-    assertThat(ReportBuilder.of(s.state()).build(ClockUnit.INSTRUCTIONS).cores()).hasSize(1);
+    Report usual = ReportBuilder.of(s.state()).build();
+    assertThat(usual.unit()).as("that of most records").isEqualTo(ClockUnit.INSTRUCTIONS);
+    assertThat(usual.units().leftOut()).isEqualTo(Map.of(ClockUnit.NANOSECONDS, 1));
+    assertThat(usual.cores()).hasSize(1);
+    ReportBuilder other = ReportBuilder.of(s.state()).in(Optional.of(ClockUnit.NANOSECONDS));
+    assertThat(other.build().functions()).extracting(FunctionRow::name).containsExactly("a");
+    assertThat(other.build().units().leftOut()).isEqualTo(Map.of(ClockUnit.INSTRUCTIONS, 1));
   }
 
   @Test

@@ -134,6 +134,7 @@ public enum Endpoint {
           + " long; of the calls that trees keep",
       "{function,unit,calls,endUnknown,notKept,min,max,avg,p50,p90,p95,p99,durations,partitions,parts}",
       FORMAT,
+      UNIT,
       FUNCTION,
       CORE,
       SESSION,

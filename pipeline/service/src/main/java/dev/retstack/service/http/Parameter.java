@@ -23,7 +23,8 @@ public record Parameter(
   public static final Parameter UNIT =
       oneOf(
           "unit",
-          "the cores that count in this unit; needed if there are both",
+          "figures of the cores that count in this unit (default: the one of most records;"
+              + " otherUnits tells how many cores count in the other)",
           "instructions",
           "nanoseconds");
   static final Parameter WHAT =

@@ -3,7 +3,6 @@ package dev.retstack.service.http;
 import static org.apache.pekko.http.javadsl.server.Directives.complete;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
-import dev.retstack.graph.report.MixedUnitsException;
 import dev.retstack.schema.wire.Visible;
 import java.util.Collection;
 import java.util.concurrent.CompletionException;
@@ -68,8 +67,6 @@ public final class Refusals {
             : failure;
     return switch (cause) {
       case BadRequestException bad -> error(bad.status(), bad.getMessage(), bad.cure());
-      case MixedUnitsException mixed ->
-          error(409, mixed.getMessage(), "add ?unit=instructions or ?unit=nanoseconds");
       case ExceptionWithErrorInfo unreadable ->
           error(400, "the address cannot be read: " + unreadable.info().summary(), CURE_URI);
       default -> error(503, "no answer from a partition: " + cause, "ask again; it may be moving");

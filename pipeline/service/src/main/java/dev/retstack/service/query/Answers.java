@@ -96,13 +96,12 @@ final class Answers {
   }
 
   static Answer stacks(View view, Map<String, String> parameters) {
-    Optional<ClockUnit> unit = unit(parameters);
     StackReport found =
         view.stacks(
             core ->
                 matches(parameters, "core", core.key().core())
-                    && matches(parameters, "session", core.key().session())
-                    && (unit.isEmpty() || unit.get() == core.unit()),
+                    && matches(parameters, "session", core.key().session()),
+            unit(parameters),
             task(parameters),
             StackNode.Apart.valueOf(
                 parameters.getOrDefault("apart", "none").toUpperCase(Locale.ROOT)),
@@ -129,7 +128,8 @@ final class Answers {
     List<CallTree> trees = within(chosen(view.trees(), parameters), parameters);
     String function = parameters.getOrDefault("function", "");
     return answer(
-        DurationsView.of(trees, function, summed(parameters), Optional.of(view.coverage())),
+        DurationsView.of(
+            trees, unit(parameters), function, summed(parameters), Optional.of(view.coverage())),
         parameters);
   }
 

@@ -184,8 +184,8 @@ final class OpenApi {
     if (endpoint.path().contains("{")) {
       error(responses, 404, "no such subject, schema or file");
     }
-    if (endpoint.parameters().contains(Parameter.UNIT)) {
-      error(responses, 409, "cores count in different units: the error says which to ask for");
+    if (endpoint == Endpoint.DURATIONS) {
+      error(responses, 409, "the calls are of several sessions: ask for one, or for their sum");
     }
     return responses;
   }

@@ -8,6 +8,7 @@ import dev.retstack.graph.report.CallTree;
 import dev.retstack.graph.report.Report;
 import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.report.TaskChoice;
+import dev.retstack.graph.report.UnitGroups;
 import dev.retstack.graph.stacks.StackNode;
 import dev.retstack.graph.stacks.StackReport;
 import dev.retstack.graph.state.ForgottenSessions;
@@ -68,15 +69,13 @@ public final class View {
   }
 
   /**
-   * The report over the cores of these partitions.
+   * The report over the cores of these partitions that count in this unit.
    *
+   * @param unit where it is empty, the usual one
    * @param summed whether several sessions are added up
-   * @throws dev.retstack.graph.report.MixedUnitsException where no unit is given and there are
-   *     several
    */
   public Report report(Optional<ClockUnit> unit, boolean summed) {
-    ReportBuilder all = merged.summed(summed);
-    return unit.isPresent() ? all.build(unit.get()) : all.build();
+    return merged.in(unit).summed(summed).build();
   }
 
   /** Call trees by core. */
@@ -84,10 +83,17 @@ public final class View {
     return merged.trees();
   }
 
-  /** What the calls of the tasks of some cores add up to by their stacks. */
+  /** What the calls of the tasks of some cores of one unit add up to by their stacks. */
   public StackReport stacks(
-      Predicate<CoreSummary> cores, TaskChoice tasks, StackNode.Apart apart, boolean summed) {
-    return StackReport.of(merged.cores(cores), tasks, apart, summed || !merged.isOfSeveral(cores));
+      Predicate<CoreSummary> cores,
+      Optional<ClockUnit> unit,
+      TaskChoice tasks,
+      StackNode.Apart apart,
+      boolean summed) {
+    UnitGroups.Choice units = merged.units(cores).choose(unit);
+    Predicate<CoreSummary> ofUnit = cores.and(core -> core.unit() == units.unit());
+    return StackReport.of(
+        merged.cores(ofUnit), units, tasks, apart, summed || !merged.isOfSeveral(ofUnit));
   }
 
   /** Calls that are open, also those that no tree has. */

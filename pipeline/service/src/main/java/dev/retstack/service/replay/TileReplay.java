@@ -52,7 +52,7 @@ final class TileReplay {
     graph.ifPresent(PyramidPass::closeOpen);
     return new TraceTimeline.Answer(
         key,
-        graph.map(CoreGraph::unit).orElse(ClockUnit.UNKNOWN),
+        graph.map(CoreGraph::unit).orElse(ClockUnit.INSTRUCTIONS),
         last,
         Timeline.of(tiles.tiles(), question),
         graph.map(one -> one.image().names()).orElse(SymbolTable.EMPTY),

@@ -2,8 +2,12 @@ package dev.retstack.service.table;
 
 import dev.retstack.graph.check.Count;
 import dev.retstack.graph.input.ClockUnit;
+import dev.retstack.graph.report.UnitGroups;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
 
 /** How numbers are shown in text. */
 public final class Units {
@@ -14,7 +18,6 @@ public final class Units {
     return switch (unit) {
       case INSTRUCTIONS -> "instructions";
       case NANOSECONDS -> "ns";
-      case UNKNOWN -> "unknown units";
     };
   }
 
@@ -23,8 +26,27 @@ public final class Units {
     return switch (unit) {
       case INSTRUCTIONS -> "insn";
       case NANOSECONDS -> "ns";
-      case UNKNOWN -> "?";
     };
+  }
+
+  /** Adds to an object how many cores its figures leave out, where there are such. */
+  public static Document others(UnitGroups.Choice units, Document document) {
+    return units.leftOut().isEmpty() ? document : document.field("otherUnits", units.leftOut());
+  }
+
+  /** The same in words, a sentence for each of the other units. */
+  public static List<String> others(UnitGroups.Choice units) {
+    List<String> sentences = new ArrayList<>();
+    units
+        .leftOut()
+        .forEach(
+            (unit, cores) -> {
+              String name = unit.name().toLowerCase(Locale.ROOT);
+              sentences.add(
+                  "not in these figures: %s with times in %s (--unit %s)"
+                      .formatted(Count.of(cores, "core"), name, name));
+            });
+    return sentences;
   }
 
   /** A percentage with two digits. */

@@ -2,8 +2,10 @@ package dev.retstack.service.view;
 
 import dev.retstack.graph.check.Count;
 import dev.retstack.graph.input.ClockUnit;
+import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
+import dev.retstack.graph.report.UnitGroups;
 import dev.retstack.schema.wire.NearNames;
 import dev.retstack.service.http.BadRequestException;
 import dev.retstack.service.table.Document;
@@ -13,7 +15,11 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Deque;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -48,7 +54,6 @@ public final class DurationsView {
   private long least = Long.MAX_VALUE;
   private long most;
   private double sum;
-  private ClockUnit unit;
 
   /** Durations from the first to the last, both included. */
   private record Stretch(long from, long to, long calls) {}
@@ -58,14 +63,19 @@ public final class DurationsView {
   /**
    * Durations of calls.
    *
+   * @param asked the cores that count in this unit; where it is empty, in the one of most calls
    * @param function name of the functions that are meant; empty for all
    * @param summed whether calls of several sessions are taken together
    * @param coverage of a job; empty for a trace
-   * @throws BadRequestException where their cores count in different units, or are of several
-   *     sessions that are not to be summed, or where that function was not called
+   * @throws BadRequestException where their cores are of several sessions that are not to be
+   *     summed, or where that function was not called
    */
   public static Document of(
-      List<CallTree> trees, String function, boolean summed, Optional<Coverage> coverage) {
+      List<CallTree> trees,
+      Optional<ClockUnit> asked,
+      String function,
+      boolean summed,
+      Optional<Coverage> coverage) {
     Set<String> sessions = new TreeSet<>();
     trees.forEach(tree -> sessions.add(tree.session()));
     if (!summed && sessions.size() > 1) {
@@ -75,24 +85,27 @@ public final class DurationsView {
               .formatted(Count.of(sessions.size(), "session"), sessions.iterator().next()),
           "ask for one session, or for the sum of all");
     }
-    DurationsView view = new DurationsView();
+    Map<ClockUnit, DurationsView> views = new EnumMap<>(ClockUnit.class);
+    Map<CoreKey, Long> counted = new HashMap<>();
+    Map<CoreKey, ClockUnit> cores = new LinkedHashMap<>();
     for (CallTree tree : trees) {
-      view.notKept += tree.notKept();
-      Deque<CallNode> todo = new ArrayDeque<>(tree.roots());
-      while (!todo.isEmpty()) {
-        CallNode call = todo.remove();
-        if (call.isCall() && (function.isEmpty() || call.function().equals(function))) {
-          view.add(call, tree.unit());
-        }
-        todo.addAll(call.children());
-      }
+      DurationsView of = views.computeIfAbsent(tree.unit(), _ -> new DurationsView());
+      long before = of.all();
+      of.add(tree, function);
+      CoreKey core = new CoreKey(tree.session(), tree.core());
+      cores.put(core, tree.unit());
+      counted.merge(core, of.all() - before, Long::sum);
     }
-    if (view.calls + view.open + view.notKept == 0 && !function.isEmpty()) {
+    if (counted.values().stream().allMatch(calls -> calls == 0) && !function.isEmpty()) {
       throw unknown(trees, function);
     }
+    UnitGroups groups = new UnitGroups();
+    cores.forEach((core, unit) -> groups.add(unit, counted.get(core)));
+    UnitGroups.Choice units = groups.choose(asked);
+    DurationsView view = views.getOrDefault(units.unit(), new DurationsView());
     Document document = new Document();
     coverage.ifPresent(of -> of.addTo(document));
-    return view.describe(function, document);
+    return view.describe(units, function, document);
   }
 
   private static BadRequestException unknown(List<CallTree> trees, String function) {
@@ -122,12 +135,23 @@ public final class DurationsView {
         : ", such as " + names.stream().limit(NEAR_MAX).collect(Collectors.joining(", "));
   }
 
-  private void add(CallNode call, ClockUnit of) {
-    if (unit != null && unit != of) {
-      throw new BadRequestException(
-          409, "these calls are in " + unit + " and in " + of, "ask for a core");
+  private long all() {
+    return calls + open + notKept;
+  }
+
+  private void add(CallTree tree, String function) {
+    notKept += tree.notKept();
+    Deque<CallNode> todo = new ArrayDeque<>(tree.roots());
+    while (!todo.isEmpty()) {
+      CallNode call = todo.remove();
+      if (call.isCall() && (function.isEmpty() || call.function().equals(function))) {
+        add(call);
+      }
+      todo.addAll(call.children());
     }
-    unit = of;
+  }
+
+  private void add(CallNode call) {
     if (!call.ending().finished()) {
       open++;
       return;
@@ -163,7 +187,7 @@ public final class DurationsView {
     return most;
   }
 
-  private void words(String function, Document document) {
+  private void words(UnitGroups.Choice units, String function, Document document) {
     String of = function.isEmpty() ? "" : " of " + function;
     document.line("# %s%s with a known end".formatted(Count.of(calls, "call"), of));
     if (calls > 0) {
@@ -173,8 +197,9 @@ public final class DurationsView {
               .collect(Collectors.joining(", "));
       document.line(
           "# in %s: %d to %d, average %.1f, %s"
-              .formatted(Units.name(unit), least, most, sum / calls, percentiles));
+              .formatted(Units.name(units.unit()), least, most, sum / calls, percentiles));
     }
+    Units.others(units).forEach(other -> document.line("# " + other));
     if (open > 0) {
       document.line("# %s without one".formatted(Count.of(open, "call")));
     }
@@ -183,16 +208,15 @@ public final class DurationsView {
     }
   }
 
-  private Document describe(String function, Document document) {
+  private Document describe(UnitGroups.Choice units, String function, Document document) {
     List<Stretch> stretches = new ArrayList<>();
     for (int i = 0; i < counts.length; i++) {
       if (counts[i] > 0) {
         stretches.add(new Stretch(first(i), first(i + 1) - 1, counts[i]));
       }
     }
-    document
-        .field("function", function)
-        .field("unit", unit == null ? ClockUnit.INSTRUCTIONS : unit)
+    document.field("function", function).field("unit", units.unit());
+    Units.others(units, document)
         .field("calls", calls)
         .field("endUnknown", open)
         .field("notKept", notKept)
@@ -202,7 +226,7 @@ public final class DurationsView {
     for (int percent : PERCENT) {
       document.field("p" + percent, calls == 0 ? 0 : percentile(percent));
     }
-    words(function, document);
+    words(units, function, document);
     return document.table("durations", TABLE, stretches);
   }
 }

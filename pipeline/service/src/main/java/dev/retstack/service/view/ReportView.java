@@ -326,9 +326,9 @@ public final class ReportView {
   public static Document edges(List<EdgeRow> edges, Report report, Coverage coverage) {
     Document document = new Document();
     coverage.addTo(document);
-    return document
-        .field("unit", report.unit())
-        .table("edges", bySession(EDGES, EdgeRow::session, report), edges);
+    Units.others(report.units(), document.field("unit", report.unit()));
+    Units.others(report.units()).forEach(other -> document.line("# " + other));
+    return document.table("edges", bySession(EDGES, EdgeRow::session, report), edges);
   }
 
   /** What a job dropped, lost and found, and how far each partition came. */
@@ -403,6 +403,7 @@ public final class ReportView {
                 Count.of(report.cores().size(), "core"),
                 Units.complete(report.lost(), report.untraced(), report.completeness()),
                 Units.name(report.unit())));
+    Units.others(report.units()).forEach(other -> document.line("# " + other));
     if (!report.choice().isAll()) {
       document.line("# functions and edges of task %s alone".formatted(report.choice().text()));
     }
@@ -462,8 +463,7 @@ public final class ReportView {
   }
 
   private static void sums(Report report, Document document) {
-    document
-        .field("unit", report.unit())
+    Units.others(report.units(), document.field("unit", report.unit()))
         .field("records", report.records())
         .field("lost", report.lost())
         .field("untraced", report.untraced())

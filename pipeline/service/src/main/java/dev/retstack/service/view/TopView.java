@@ -46,16 +46,15 @@ public final class TopView {
     Map<String, Integer> byState = byState(top, states);
     Document document = new Document();
     coverage.addTo(document);
-    return document
-        .line(
-            "%s, %s; cores %s; %s"
-                .formatted(
-                    Count.of(top.records(), "record"),
-                    Units.complete(top.lost(), top.untraced(), top.completeness()),
-                    byState,
-                    Count.of(top.functionCount(), "function")))
-        .gap()
-        .field("unit", top.unit())
+    document.line(
+        "%s, %s; cores %s; %s"
+            .formatted(
+                Count.of(top.records(), "record"),
+                Units.complete(top.lost(), top.untraced(), top.completeness()),
+                byState,
+                Count.of(top.functionCount(), "function")));
+    Units.others(top.units()).forEach(document::line);
+    return Units.others(top.units(), document.gap().field("unit", top.unit()))
         .field("records", top.records())
         .field("lost", top.lost())
         .field("untraced", top.untraced())

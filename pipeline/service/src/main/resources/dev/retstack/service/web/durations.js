@@ -54,7 +54,7 @@ function draw(canvas, found) {
 export async function durations(root, app, signal, name, session) {
   root.replaceChildren(h("p", { class: "dim" }, "Reading calls …"));
   try {
-    const found = await ask("/durations", { session, ...app.window(), function: name }, signal);
+    const found = await ask("/durations", { session, unit: app.state.unit, ...app.window(), function: name }, signal);
     if (found.calls === 0) {
       root.replaceChildren(h("p", { class: "dim" }, "No call of it that ended is in the trees that are kept."));
       return;

@@ -340,8 +340,8 @@ export default {
   title: "Flame",
   keys: [["← → ↑ ↓", "the box beside, outside, inside"], ["Enter", "zoom to the box"], ["Backspace", "one level out"], ["Esc", "the whole"],
     ["S", "sandwich: callers and callees of the function"], ["F", "the function's row, with its durations"], ["click, double-click", "choose, zoom; [left out]: what is in it"]],
-  command({ core, session, from, to }) {
-    const options = Object.entries({ core, session, from, to }).filter(([, value]) => value !== undefined);
+  command({ core, session, from, to, unit }) {
+    const options = Object.entries({ core, session, from, to, unit }).filter(([, value]) => value !== undefined);
     return ["export", ...options.flatMap(([key, value]) => ["--" + key, value]), "--format", "folded"];
   },
   async show(root, app, signal) {

@@ -128,7 +128,7 @@ export async function source(place, app, signal, of) {
 export default {
   title: "Functions",
   command(state) {
-    const options = Object.entries({ core: state.core, session: state.session, from: state.from, to: state.to })
+    const options = Object.entries({ core: state.core, session: state.session, from: state.from, to: state.to, unit: state.unit })
       .filter(([, value]) => value !== undefined);
     return ["report", ...options.flatMap(([key, value]) => ["--" + key, value]), ...(state.rows === APART ? ["--" + APART] : [])];
   },
@@ -139,6 +139,8 @@ export default {
       h("span", {}, h("b", {}, number(report.lost)), " lost"),
       h("span", {}, h("b", {}, percent(report.completeness)), " complete"),
       h("span", {}, h("b", {}, number(report.functions.length)), report.functions.length === 1 ? " function" : " functions"),
+      ...Object.entries(report.otherUnits ?? {}).map(([unit, cores]) => button(plural(cores, "core") + " in " + unit.toLowerCase(),
+        () => app.go({ unit: unit.toLowerCase() }), { title: "not in these figures: shows them" })),
       h("span", {}, "hash ", h("b", { title: report.resultHash }, report.resultHash.slice(0, 12))));
     const count = h("span", { class: "dim", role: "status" });
     const side = h("section", { class: "side", hidden: true, "aria-label": "Function" });

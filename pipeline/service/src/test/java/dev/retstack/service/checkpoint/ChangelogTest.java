@@ -36,6 +36,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -222,7 +223,7 @@ class ChangelogTest {
   private static String text(GraphState state) throws IOException {
     StringBuilder text = new StringBuilder();
     for (ClockUnit unit : ClockUnit.values()) {
-      text.append(ReportBuilder.of(state).build(unit).resultHash()).append('\n');
+      text.append(ReportBuilder.of(state).in(Optional.of(unit)).build().resultHash()).append('\n');
     }
     state.cores().stream()
         .map(core -> core.key() + " " + core.digest() + " " + core.progress().records())
