@@ -123,6 +123,70 @@ class UserProgramTest {
         .doesNotContain("wait4");
   }
 
+  private static final String FORTY_THREADS =
+      """
+      #include <pthread.h>
+      static pthread_barrier_t all;
+      static void *work(void *n) { pthread_barrier_wait(&all); return n; }
+      int main(void) {
+        pthread_t threads[40];
+        pthread_barrier_init(&all, 0, 41);
+        for (int i = 0; i < 40; i++) pthread_create(&threads[i], 0, work, 0);
+        pthread_barrier_wait(&all);
+        for (int i = 0; i < 40; i++) pthread_join(threads[i], 0);
+        return 0;
+      }
+      """;
+
+  @Test
+  void memoryThatIsRefusedIsNamedWithItsLimitAndTheCure() throws Exception {
+    Path program = compile("gcc", "-pg -O1 -static -pthread", FORTY_THREADS);
+    String trace = dir.resolve("forty.avro").toString();
+    String limit = " in all: heap and mappings have a limit of 256.0 MiB; raise it with --memory";
+
+    Ran ran = Ran.retstack("record", "--image", program.toString(), "-o", trace);
+    assertThat(ran.code()).isEqualTo(ExitCode.FAULTED);
+    assertThat(ran.err()).contains("deadlock").containsPattern("memory was refused .*" + limit);
+    Ran cured = Ran.well("record", "--memory", "512M", "--image", program.toString(), "-o", trace);
+    assertThat(cured.err()).doesNotContain("refused").doesNotContain("deadlock");
+  }
+
+  private static final String ASKS_FOR_FILES =
+      """
+      #include <fcntl.h>
+      #include <stdio.h>
+      #include <sys/stat.h>
+      #include <unistd.h>
+      int main(int argc, char **argv) {
+        struct stat s;
+        char name[64];
+        access("/nowhere/by-access", R_OK);
+        stat("/nowhere/by-stat", &s);
+        open("/nowhere/null", O_RDONLY);
+        open("/dev/null", O_RDONLY);
+        for (int i = 0; i < 1000; i++) {
+          sprintf(name, "/nowhere/by-open-%d", i);
+          open(name, O_RDONLY);
+        }
+        return argc - 1;
+      }
+      """;
+
+  @Test
+  void filesThatAFailedProgramDidNotFindAreNamed() throws Exception {
+    Path program = compile("gcc", "-pg -O1 -static", ASKS_FOR_FILES);
+    String trace = dir.resolve("files.avro").toString();
+    String[] well = {"record", "--image", program.toString(), "-o", trace};
+
+    assertThat(Ran.well(well).err()).doesNotContain("in vain");
+    String[] failing = Stream.concat(Stream.of(well), Stream.of("--", "1")).toArray(String[]::new);
+    assertThat(Ran.retstack(failing).err())
+        .contains(
+            "asked in vain for /nowhere/by-access, /nowhere/by-stat, /nowhere/by-open-0,"
+                + " /nowhere/by-open-1, /nowhere/by-open-2 and 997 more: it sees only files below"
+                + " --readable and --writable");
+  }
+
   private static final String WRITES =
       """
       #include <stdio.h>

@@ -2,6 +2,7 @@ package dev.retstack.fleet;
 
 import dev.retstack.fleet.core.CoreEnding;
 import dev.retstack.schema.CoreEnd;
+import java.util.List;
 import java.util.SortedMap;
 
 /**
@@ -15,6 +16,7 @@ import java.util.SortedMap;
  * @param unhijackable entries left alone
  * @param abandoned calls that were forgotten though they may return yet
  * @param unsupported system calls that the program asked for in vain, with counts
+ * @param lacks what else it asked for in vain, a line each: limits, files
  * @param undelivered why the end of its stream did not reach the sink; empty where it did
  */
 public record CoreResult(
@@ -26,6 +28,7 @@ public record CoreResult(
     long unhijackable,
     long abandoned,
     SortedMap<String, Long> unsupported,
+    List<String> lacks,
     String undelivered) {
 
   /** True where the program ended by itself with code 0 and its whole stream was taken. */

@@ -5,6 +5,7 @@ import dev.retstack.fleet.control.CoreIdentity;
 import dev.retstack.fleet.control.FleetControl;
 import dev.retstack.fleet.core.Core;
 import dev.retstack.fleet.core.CoreEnding;
+import dev.retstack.fleet.linux.LinuxProcess;
 import dev.retstack.fleet.probe.Probe;
 import dev.retstack.fleet.probe.RecordBuffer;
 import dev.retstack.fleet.publish.ChunkPublisher;
@@ -18,10 +19,9 @@ import dev.retstack.schema.Image;
 import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.RecordBatch;
 import java.io.IOException;
-import java.util.Collections;
+import java.util.List;
 import java.util.Optional;
 import java.util.Queue;
-import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.ReentrantLock;
@@ -457,8 +457,7 @@ final class CoreRun {
 
   private void close(CoreEnding ending, String undelivered) {
     tell();
-    SortedMap<String, Long> unsupported =
-        core == null ? Collections.emptySortedMap() : core.process().unsupported();
+    Optional<LinuxProcess> process = Optional.ofNullable(core).map(Core::process);
     CoreResult end =
         new CoreResult(
             spec.name(),
@@ -468,7 +467,8 @@ final class CoreRun {
             overruns,
             unhijackable,
             abandoned,
-            new TreeMap<>(unsupported),
+            process.map(LinuxProcess::unsupported).orElseGet(TreeMap::new),
+            process.map(p -> p.lacks(ending.failed())).orElse(List.of()),
             undelivered);
     locked(
         () -> {

@@ -220,6 +220,7 @@ public final class FleetRun {
           .forEach(
               (call, count) ->
                   terminal.note("core %s: %s".formatted(result.name(), missing(call, count))));
+      result.lacks().forEach(lack -> terminal.note("core %s: %s".formatted(result.name(), lack)));
     }
     undelivered(results);
     boolean nothing = results.stream().allMatch(result -> result.records() == 0);

@@ -12,6 +12,11 @@ import dev.retstack.schema.record.EndDetail;
  */
 public record CoreEnding(CoreEnd end, int exitCode, String detail) {
 
+  /** True where the program failed; one that was stopped from outside did not. */
+  public boolean failed() {
+    return end == CoreEnd.FAULTED || exitCode != 0;
+  }
+
   static CoreEnding halted(int exitCode, String detail) {
     return new CoreEnding(CoreEnd.HALTED, exitCode, detail);
   }

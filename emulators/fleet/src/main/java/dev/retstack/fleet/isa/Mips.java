@@ -127,6 +127,7 @@ final class Mips {
   private static final Dialect DIALECT =
       new Dialect(
           0x800,
+          0x400,
           5,
           Map.of(
               Errno.ENAMETOOLONG,

@@ -524,7 +524,7 @@ record Power(ByteOrder order, int wordBytes) {
   SyscallAbi.Builder systemCalls(String platform) {
     return SyscallAbi.onInterrupt(8)
         .number("powerpc", UC_PPC_REG_0)
-        .dialect(Dialect.EXCHANGED_FLAGS)
+        .dialect(Dialect.POWER)
         .arguments(
             UC_PPC_REG_3, UC_PPC_REG_4, UC_PPC_REG_5, UC_PPC_REG_6, UC_PPC_REG_7, UC_PPC_REG_8)
         .result(UC_PPC_REG_3)

@@ -90,6 +90,7 @@ final class Sparc {
   private static final Dialect DIALECT =
       new Dialect(
           0x20,
+          0x40,
           6,
           Map.of(
               Errno.ENAMETOOLONG,

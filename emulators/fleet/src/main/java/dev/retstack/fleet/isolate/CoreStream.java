@@ -15,6 +15,7 @@ import dev.retstack.schema.record.EndDetail;
 import dev.retstack.schema.record.RecordBatch;
 import java.io.StreamCorruptedException;
 import java.util.Collections;
+import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
@@ -24,6 +25,9 @@ import java.util.TreeMap;
  * changes it, others read its sums.
  */
 final class CoreStream {
+  private static final int LACKS_MAX = 8;
+  private static final int LACK_CHARS_MAX = 1000;
+
   private final CoreSpec spec;
   private final String firstName;
   private final String session;
@@ -205,7 +209,11 @@ final class CoreStream {
         result(
             new CoreEnding(said.end(), said.exitCode(), LastWords.printable(said.detail())),
             told.instructions(),
-            unsupported);
+            unsupported,
+            told.lacks().stream()
+                .limit(LACKS_MAX)
+                .map(line -> LastWords.printable(line, LACK_CHARS_MAX))
+                .toList());
   }
 
   /** Ends it where the child cannot say how any more. */
@@ -215,11 +223,12 @@ final class CoreStream {
         result(
             hasEnded() ? ending : new CoreEnding(end, 0, detail),
             timeIsInstructions ? time : 0,
-            Collections.emptySortedMap());
+            Collections.emptySortedMap(),
+            List.of());
   }
 
   private CoreResult result(
-      CoreEnding how, long instructions, SortedMap<String, Long> unsupported) {
+      CoreEnding how, long instructions, SortedMap<String, Long> unsupported, List<String> lacks) {
     return new CoreResult(
         spec.name(),
         how,
@@ -229,6 +238,7 @@ final class CoreStream {
         unhijackable,
         abandoned,
         unsupported,
+        lacks,
         undelivered);
   }
 }

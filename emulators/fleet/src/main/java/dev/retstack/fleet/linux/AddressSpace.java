@@ -2,6 +2,7 @@ package dev.retstack.fleet.linux;
 
 import dev.retstack.fleet.isa.system.Errno;
 import dev.retstack.fleet.isa.system.SyscallAbi;
+import dev.retstack.fleet.linux.call.InVain;
 import dev.retstack.fleet.linux.call.SystemCallException;
 import dev.retstack.fleet.linux.shared.Sysroot;
 import dev.retstack.fleet.memory.GuestMemory;
@@ -29,6 +30,7 @@ final class AddressSpace {
   private final long mappingsTo;
   private final long stackTop;
   private final boolean readImpliesExecute;
+  private final InVain inVain;
   private final List<Range> reserved = new ArrayList<>();
 
   private long mappedBytes;
@@ -44,11 +46,14 @@ final class AddressSpace {
   /**
    * @param readImpliesExecute true where what may be read may be executed, whatever the program
    *     asks for
+   * @param inVain told what was beyond the limits
    */
-  AddressSpace(GuestMemory memory, long imageEnd, long bytesMax, boolean readImpliesExecute) {
+  AddressSpace(
+      GuestMemory memory, long imageEnd, long bytesMax, boolean readImpliesExecute, InVain inVain) {
     this.memory = memory;
     this.bytesMax = bytesMax;
     this.readImpliesExecute = readImpliesExecute;
+    this.inVain = inVain;
     boolean wide = memory.wordBytes() == 8;
     this.mappingsFrom = Sysroot.interpreterBase(memory.wordBytes());
     this.mappingsTo = wide ? 0x30_0000_0000L : 0x7000_0000L;
@@ -110,10 +115,14 @@ final class AddressSpace {
 
   /** Moves the end of the heap; returns where it is then, which is the old place on failure. */
   long setBreak(long wanted) {
-    if (Long.compareUnsigned(wanted, breakStart) < 0
-        || wanted - breakStart > bytesMax
-        || wanted - breakStart < 0
-        || !mapBreak(GuestMemory.pageUp(wanted))) {
+    if (Long.compareUnsigned(wanted, breakStart) < 0 || wanted - breakStart < 0) {
+      return breakNow;
+    }
+    if (wanted - breakStart > bytesMax) {
+      inVain.memory(wanted - breakNow);
+      return breakNow;
+    }
+    if (!mapBreak(GuestMemory.pageUp(wanted))) {
       return breakNow;
     }
     long oldEnd = GuestMemory.pageUp(breakNow);
@@ -138,12 +147,10 @@ final class AddressSpace {
     long step =
         Math.clamp(breakMapped - breakStart, BREAK_STEP_MIN, Math.min(BREAK_STEP_MAX, bytesMax));
     long size = Math.max(end - breakMapped, GuestMemory.pageUp(step));
-    if (memory.overlaps(breakMapped, size)) {
+    if (!hasRoom(size) || memory.overlaps(breakMapped, size)) {
       size = end - breakMapped;
     }
-    if (mappedBytes + size > bytesMax
-        || mappings >= MAPPINGS_MAX
-        || memory.overlaps(breakMapped, size)) {
+    if (memory.overlaps(breakMapped, size) || isRefused(size)) {
       return false;
     }
     memory.map(breakMapped, size, 0);
@@ -196,6 +203,7 @@ final class AddressSpace {
     boolean before = memory.isMapped(address - GuestMemory.PAGE, GuestMemory.PAGE);
     boolean after = memory.isMapped(address + size, GuestMemory.PAGE);
     if (before && after && mappings >= MAPPINGS_MAX) {
+      inVain.mapping(MAPPINGS_MAX);
       throw new SystemCallException(Errno.ENOMEM);
     }
     memory.unmap(address, size);
@@ -279,9 +287,26 @@ final class AddressSpace {
   }
 
   private void requireBudget(long size) {
-    if (mappedBytes + size > bytesMax || mappings >= MAPPINGS_MAX) {
+    if (isRefused(size)) {
       throw new SystemCallException(Errno.ENOMEM);
     }
+  }
+
+  /** True where that many bytes more are within the limit. */
+  boolean hasRoom(long size) {
+    return size <= bytesMax - mappedBytes;
+  }
+
+  private boolean isRefused(long size) {
+    if (!hasRoom(size)) {
+      inVain.memory(size);
+      return true;
+    }
+    if (mappings >= MAPPINGS_MAX) {
+      inVain.mapping(MAPPINGS_MAX);
+      return true;
+    }
+    return false;
   }
 
   /** A range of whole pages, below the end of the address space, none of them the tracer's. */

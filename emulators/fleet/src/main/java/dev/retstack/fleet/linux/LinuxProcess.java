@@ -7,6 +7,7 @@ import dev.retstack.fleet.isa.system.Errno;
 import dev.retstack.fleet.isa.system.SyscallAbi;
 import dev.retstack.fleet.linux.call.CallRegisters;
 import dev.retstack.fleet.linux.call.Cpu;
+import dev.retstack.fleet.linux.call.InVain;
 import dev.retstack.fleet.linux.call.SystemCall;
 import dev.retstack.fleet.linux.call.SystemCallException;
 import dev.retstack.fleet.linux.call.SystemCallListener;
@@ -25,14 +26,13 @@ import dev.retstack.fleet.thread.GuestThread;
 import dev.retstack.fleet.thread.Threads;
 import dev.retstack.schema.linux.SystemCallNames;
 import java.io.IOException;
-import java.util.Collections;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.SplittableRandom;
-import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.BooleanSupplier;
 
@@ -44,9 +44,6 @@ import java.util.function.BooleanSupplier;
 public final class LinuxProcess implements AutoCloseable {
   private static final int AT_RANDOM_BYTES = 16;
   private static final int SIGPIPE = 13;
-
-  /** Most different names that are counted; numbers that do not exist have no end. */
-  private static final int UNSUPPORTED_NAMES_MAX = 512;
 
   private static final String OUTPUT_LOST = "flush of output that the host did not take";
 
@@ -68,7 +65,7 @@ public final class LinuxProcess implements AutoCloseable {
   private final SplittableRandom random;
   private final SystemCallNames names;
   private final Map<String, SystemCall> calls = new HashMap<>();
-  private final SortedMap<String, Long> unsupported = new TreeMap<>();
+  private final InVain inVain;
   private long systemCalls;
   private SystemCallListener listener = SystemCallListener.NONE;
   private LinuxEnd end;
@@ -99,12 +96,14 @@ public final class LinuxProcess implements AutoCloseable {
     this.abi = abi;
     this.memory = memory;
     this.options = options;
+    this.inVain = new InVain(options.memoryBytesMax());
     this.space =
         new AddressSpace(
             memory,
             image.segments().getLast().end(),
             options.memoryBytesMax(),
-            abi.readImpliesExecute(image.executableStack()));
+            abi.readImpliesExecute(image.executableStack()),
+            inVain);
     this.sysroot = sysroot;
     this.random = new SplittableRandom(options.seed());
     this.names = abi.names();
@@ -115,9 +114,8 @@ public final class LinuxProcess implements AutoCloseable {
     this.stackPointer = registers.sp();
     this.registers = new CallRegisters(abi, registers, memory, cpu);
     String executable = executable();
-    new PathCalls(memory, files, this.registers, abi.stat(), executable).register(calls);
-    long anonymous = abi.dialect().mapAnonymous();
-    new MemoryCalls(space, memory, files, code, anonymous, this::countUnsupported).register(calls);
+    new PathCalls(memory, files, this.registers, abi.stat(), executable, inVain).register(calls);
+    new MemoryCalls(space, memory, files, code, abi.dialect(), inVain::call).register(calls);
     SignalInfo.Layout infos =
         new SignalInfo.Layout(memory.wordBytes(), memory.order(), abi.dialect().signals());
     signals = new Signals(abi.dialect().signals(), threads, infos);
@@ -133,14 +131,14 @@ public final class LinuxProcess implements AutoCloseable {
     signalCalls.register(calls);
     PollCalls polls =
         new PollCalls(memory, files, threads, signals, fileWaits, abi.dialect(), signalCalls.run());
-    polls.register(calls, this::countUnsupported);
+    polls.register(calls, inVain::call);
     new EpollCalls(memory, files, polls, closeOnExec, abi.eventDataAt()).register(calls);
     if (signalCalls.run()) {
       new TimeCalls.TimerCalls(memory, signals, threads, files, abi.dialect().open())
           .register(calls);
     }
     new ProcessCalls(memory, options, abi, random, threads, this::endWith).register(calls);
-    threadNames.register(calls, this::countUnsupported);
+    threadNames.register(calls, inVain::call);
     Futexes futexes = new Futexes(memory, threads, waits, this::endWith);
     futexes.register(calls);
     new ThreadCalls(
@@ -151,7 +149,7 @@ public final class LinuxProcess implements AutoCloseable {
             threads,
             futexes,
             signals,
-            this::countUnsupported,
+            inVain::call,
             this::endWith)
         .register(calls);
     abi.descriptorTable().ifPresent(page -> space.reserve(page, GuestMemory.PAGE));
@@ -205,7 +203,7 @@ public final class LinuxProcess implements AutoCloseable {
     listener.entered(number, name == null ? "" : name, registers.arguments());
     SystemCall call = name == null ? null : calls.get(name);
     if (call == null) {
-      countUnsupported(name == null ? "number " + number : name);
+      inVain.call(name == null ? "number " + number : name);
       registers.fail(Errno.ENOSYS);
     } else {
       boolean inOne = abi.resultRegister() == abi.numberRegister();
@@ -361,9 +359,18 @@ public final class LinuxProcess implements AutoCloseable {
     return systemCalls;
   }
 
-  /** What the program asked for in vain, with counts: names of system calls, sorted. */
+  /** Names of system calls that the program asked for in vain, sorted, with counts. */
   public SortedMap<String, Long> unsupported() {
-    return Collections.unmodifiableSortedMap(new TreeMap<>(unsupported));
+    return inVain.calls();
+  }
+
+  /**
+   * What else it asked for in vain, a line each.
+   *
+   * @param failed true where its run failed
+   */
+  public List<String> lacks(boolean failed) {
+    return inVain.lacks(failed);
   }
 
   /** Names of the system calls that do something, sorted. */
@@ -380,7 +387,7 @@ public final class LinuxProcess implements AutoCloseable {
     try {
       files.closeAll();
     } catch (IOException e) {
-      countUnsupported(OUTPUT_LOST);
+      inVain.call(OUTPUT_LOST);
     }
   }
 
@@ -402,11 +409,6 @@ public final class LinuxProcess implements AutoCloseable {
     } catch (IOException e) {
       registers.fail(FileTable.errno(e));
     }
-  }
-
-  private void countUnsupported(String name) {
-    boolean room = unsupported.size() < UNSUPPORTED_NAMES_MAX || unsupported.containsKey(name);
-    unsupported.merge(room ? name : "others", 1L, Long::sum);
   }
 
   private void endWith(LinuxEnd how) {

@@ -1,5 +1,6 @@
 package dev.retstack.fleet.linux;
 
+import dev.retstack.fleet.isa.system.Dialect;
 import dev.retstack.fleet.isa.system.Errno;
 import dev.retstack.fleet.linux.call.SystemCall;
 import dev.retstack.fleet.linux.call.SystemCallException;
@@ -34,11 +35,12 @@ final class MemoryCalls {
   private final FileTable files;
   private final CodeMappings code;
   private final long anonymous;
+  private final long noReserve;
   private final Consumer<String> refused;
 
   /**
    * @param code told of files mapped to be executed
-   * @param anonymous {@code MAP_ANONYMOUS}
+   * @param dialect flags of mappings
    * @param refused told what the program asked for in vain
    */
   MemoryCalls(
@@ -46,13 +48,14 @@ final class MemoryCalls {
       GuestMemory memory,
       FileTable files,
       CodeMappings code,
-      long anonymous,
+      Dialect dialect,
       Consumer<String> refused) {
     this.space = space;
     this.memory = memory;
     this.files = files;
     this.code = code;
-    this.anonymous = anonymous;
+    this.anonymous = dialect.mapAnonymous();
+    this.noReserve = dialect.mapNoReserve();
     this.refused = refused;
   }
 
@@ -118,6 +121,10 @@ final class MemoryCalls {
   }
 
   private long place(long[] a, int permissions) {
+    if ((a[3] & noReserve) != 0 && !space.hasRoom(a[1])) {
+      // a C library asks for more addresses than it needs, and does with less
+      throw new SystemCallException(Errno.ENOMEM);
+    }
     if ((a[3] & (MAP_FIXED | MAP_FIXED_NOREPLACE)) != 0) {
       long address = space.mapFixed(a[0], a[1], permissions, (a[3] & MAP_FIXED_NOREPLACE) == 0);
       code.unmapped(address, a[1]);

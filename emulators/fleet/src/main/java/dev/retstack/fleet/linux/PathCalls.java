@@ -3,6 +3,7 @@ package dev.retstack.fleet.linux;
 import dev.retstack.fleet.isa.system.Errno;
 import dev.retstack.fleet.isa.system.StatLayout;
 import dev.retstack.fleet.linux.call.CallRegisters;
+import dev.retstack.fleet.linux.call.InVain;
 import dev.retstack.fleet.linux.call.SystemCall;
 import dev.retstack.fleet.linux.call.SystemCallException;
 import dev.retstack.fleet.linux.file.FileTable;
@@ -14,6 +15,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -46,21 +48,58 @@ final class PathCalls {
   private final CallRegisters registers;
   private final StatLayout stat;
   private final String executable;
+  private final InVain inVain;
+
+  /** The first name of the system call that is carried out; null: none. */
+  private Path asked;
 
   PathCalls(
       GuestMemory memory,
       FileTable files,
       CallRegisters registers,
       StatLayout stat,
-      String executable) {
+      String executable,
+      InVain inVain) {
     this.memory = memory;
     this.files = files;
     this.registers = registers;
     this.stat = stat;
     this.executable = executable;
+    this.inVain = inVain;
   }
 
-  void register(Map<String, SystemCall> calls) {
+  void register(Map<String, SystemCall> all) {
+    Map<String, SystemCall> calls = new HashMap<>();
+    registerQuestions(calls);
+    registerChanges(calls);
+    calls.forEach((name, call) -> all.put(name, a -> watched(call, a)));
+  }
+
+  /** Carries it out, and notes whether the name that it has was found. */
+  private long watched(SystemCall call, long[] a) throws IOException {
+    asked = null;
+    try {
+      long result = call.call(a);
+      if (asked != null) {
+        inVain.found(asked.toString());
+      }
+      return result;
+    } catch (SystemCallException e) {
+      failed(e.errno());
+      throw e;
+    } catch (IOException e) {
+      failed(FileTable.errno(e));
+      throw e;
+    }
+  }
+
+  private void failed(Errno why) {
+    if (why == Errno.ENOENT && asked != null) {
+      inVain.file(asked.toString());
+    }
+  }
+
+  private void registerQuestions(Map<String, SystemCall> calls) {
     calls.put("open", a -> files.open(path(AT_FDCWD, a[0]), (int) a[1], (int) a[2]));
     calls.put("creat", a -> files.create(path(AT_FDCWD, a[0]), (int) a[1]));
     calls.put("openat", a -> files.open(path(a[0], a[1]), (int) a[2], (int) a[3]));
@@ -82,7 +121,6 @@ final class PathCalls {
     calls.put("chdir", a -> changeTo(path(AT_FDCWD, a[0])));
     calls.put("fchdir", a -> changeTo(files.folder(a[0])));
     calls.put("getdents64", this::entries);
-    registerChanges(calls);
   }
 
   private void registerChanges(Map<String, SystemCall> calls) {
@@ -290,7 +328,9 @@ final class PathCalls {
   private Path path(long folder, String name) {
     boolean isFull = name.startsWith("/");
     boolean isHere = isFull || (int) folder == AT_FDCWD;
-    return Names.full(isHere ? files.names().current() : files.folder(folder), name);
+    Path path = Names.full(isHere ? files.names().current() : files.folder(folder), name);
+    asked = asked == null ? path : asked;
+    return path;
   }
 
   /** A name in guest memory, at most as long as Linux takes. */

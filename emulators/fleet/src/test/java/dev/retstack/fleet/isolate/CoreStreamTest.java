@@ -17,6 +17,7 @@ import dev.retstack.schema.chunk.Chunks;
 import dev.retstack.schema.chunk.Codecs;
 import dev.retstack.schema.record.RecordBatch;
 import java.io.StreamCorruptedException;
+import java.util.List;
 import java.util.TreeMap;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
@@ -94,7 +95,16 @@ class CoreStreamTest {
   void anEndWithoutALastChunkIsNotBelieved() {
     CoreResult told =
         new CoreResult(
-            "core", new CoreEnding(CoreEnd.HALTED, 0, ""), 1, 1, 0, 0, 0, new TreeMap<>(), "");
+            "core",
+            new CoreEnding(CoreEnd.HALTED, 0, ""),
+            1,
+            1,
+            0,
+            0,
+            0,
+            new TreeMap<>(),
+            List.of(),
+            "");
     assertThatThrownBy(() -> stream.close(told)).isInstanceOf(StreamCorruptedException.class);
   }
 

@@ -377,6 +377,28 @@ final class FileCallsTest {
     }
   }
 
+  @Test
+  void filesThatWereAskedForInVainAreListedUnlessTheyAreFoundElsewhere() throws Exception {
+    Path there = Files.writeString(folder.resolve("there.so"), "");
+    try (Guest guest = new Guest("x86_64", "", o -> o.withReadable(List.of(folder)))) {
+      String[] names = {"/a/there.so", "/etc/ld.so.preload", "/b/c\033[31m", "/b/e", "/f/e"};
+      for (String name : names) {
+        assertThat(open(guest, Path.of(name), 0)).isEqualTo(Errno.ENOENT.result());
+      }
+      assertThat(open(guest, there, 0)).isPositive();
+      guest.string(SCRATCH, folder.resolve("none").toString());
+      assertThat(guest.call("mkdir", SCRATCH, 0)).isEqualTo(Errno.ENOENT.result());
+      assertThat(guest.call("rmdir", SCRATCH)).isEqualTo(Errno.ENOENT.result());
+
+      assertThat(guest.process.lacks(false)).isEmpty();
+      assertThat(guest.process.lacks(true))
+          .containsExactly(
+              "asked in vain for /b/c\uFFFD[31m, /b/e, "
+                  + folder.resolve("none")
+                  + ": it sees only files below --readable and --writable");
+    }
+  }
+
   private static long open(Guest guest, Path file, int flags) {
     guest.string(SCRATCH, file.toString());
     return guest.call("openat", AT_FDCWD, SCRATCH, flags);

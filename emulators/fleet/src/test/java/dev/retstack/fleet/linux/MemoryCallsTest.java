@@ -88,6 +88,9 @@ final class MemoryCallsTest {
       }
       assertThat(holes).isBetween(4_000, 4_096);
       assertThat(guest.call("munmap", a + 9_001 * PAGE, PAGE)).isEqualTo(Errno.ENOMEM.result());
+      assertThat(guest.process.lacks(false))
+          .containsExactly(
+              "a mapping was refused 2 times: a core has at most 4,096; map larger pieces");
       assertThat(guest.call("munmap", a, 10_000 * PAGE)).isZero();
     }
   }
@@ -229,6 +232,34 @@ final class MemoryCallsTest {
       assertThat(map(guest, PAGE)).isPositive();
       assertThat(map(guest, 1L << 50)).isEqualTo(Errno.ENOMEM.result());
       assertThat(map(guest, -1)).isEqualTo(Errno.EINVAL.result());
+    }
+  }
+
+  @Test
+  void memoryBeyondTheLimitIsCountedInALine() {
+    try (Guest guest = new Guest("x86_64", "", o -> o.withMemory(1 << 20, 4 << 20))) {
+      assertThat(guest.process.lacks(true)).isEmpty();
+      long start = guest.call("brk", 0);
+      assertThat(map(guest, 3 << 20)).isPositive();
+      assertThat(guest.call("brk", start + (1 << 20))).isEqualTo(start + (1 << 20));
+      assertThat(guest.call("brk", start + (2 << 20))).isEqualTo(start + (1 << 20));
+      assertThat(guest.call("brk", start + (9 << 20))).isEqualTo(start + (1 << 20));
+      assertThat(map(guest, 6 << 20)).isEqualTo(Errno.ENOMEM.result());
+      assertThat(guest.process.lacks(false))
+          .containsExactly(
+              "memory was refused 3 times, 15.0 MiB in all: heap and mappings have a limit of"
+                  + " 4.0 MiB; raise it with --memory");
+    }
+  }
+
+  /** The C library reserves 128 MiB for each thread, and does with less. */
+  @ParameterizedTest
+  @CsvSource({"x86_64, 0x4022", "aarch64, 0x4022", "mips64, 0xc02", "ppc64le, 0x62"})
+  void addressesThatAreOnlyReservedAreNotMissed(String isa, long flags) {
+    try (Guest guest = new Guest(isa, "", o -> o.withMemory(1 << 20, 4 << 20))) {
+      assertThat(guest.call("mmap", 0, 5 << 20, 0, flags)).isEqualTo(Errno.ENOMEM.result());
+      assertThat(guest.call("mmap", 0, 1 << 20, 0, flags)).isPositive();
+      assertThat(guest.process.lacks(true)).isEmpty();
     }
   }
 

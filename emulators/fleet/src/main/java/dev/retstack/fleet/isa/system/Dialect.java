@@ -11,6 +11,7 @@ import java.util.Set;
  * asm/resource.h}, {@code asm/errno.h} and {@code asm/signal.h} of each.
  *
  * @param mapAnonymous {@code MAP_ANONYMOUS}
+ * @param mapNoReserve {@code MAP_NORESERVE}
  * @param filesLimit {@code RLIMIT_NOFILE}
  * @param errors error numbers that {@link Errno#differs} between architectures, all of them
  * @param signals signals
@@ -19,6 +20,7 @@ import java.util.Set;
  */
 public record Dialect(
     long mapAnonymous,
+    long mapNoReserve,
     int filesLimit,
     Map<Errno, Integer> errors,
     Signals signals,
@@ -123,6 +125,7 @@ public record Dialect(
   static final Dialect GENERIC =
       new Dialect(
           0x20,
+          0x4000,
           7,
           Map.of(
               Errno.ENAMETOOLONG,
@@ -139,15 +142,24 @@ public record Dialect(
           OpenFlags.GENERIC,
           false);
 
-  /** The same, but for the flags of {@code open}: arm, aarch64, powerpc and m68k. */
-  public static final Dialect EXCHANGED_FLAGS =
-      new Dialect(
-          GENERIC.mapAnonymous,
-          GENERIC.filesLimit,
-          GENERIC.errors,
-          GENERIC.signals,
-          OpenFlags.EXCHANGED,
-          false);
+  /**
+   * The same, but for the flags of {@code open}: arm, aarch64 and m68k; powerpc has another {@code
+   * MAP_NORESERVE}, too.
+   */
+  public static final Dialect EXCHANGED_FLAGS = exchanged(GENERIC.mapNoReserve);
+
+  public static final Dialect POWER = exchanged(0x40);
+
+  private static Dialect exchanged(long mapNoReserve) {
+    return new Dialect(
+        GENERIC.mapAnonymous,
+        mapNoReserve,
+        GENERIC.filesLimit,
+        GENERIC.errors,
+        GENERIC.signals,
+        OpenFlags.EXCHANGED,
+        false);
+  }
 
   public Dialect {
     errors = Map.copyOf(errors);
