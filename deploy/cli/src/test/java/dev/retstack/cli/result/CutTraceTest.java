@@ -264,7 +264,7 @@ class CutTraceTest {
     assertThat(Ran.well("anomalies", file, "--format", "csv").out()).as(as).contains("CUT_TRACE");
     for (String[] question : questions) {
       List<String> words = new ArrayList<>(List.of(question));
-      if (words.contains("lcov") || words.getFirst().equals("graph") && isTree(words.get(2))) {
+      if (words.contains("lcov") || (words.getFirst().equals("graph") && isTree(words.get(2)))) {
         continue; // another format; a line of a kind
       }
       words.addAll(List.of("--format", "csv"));

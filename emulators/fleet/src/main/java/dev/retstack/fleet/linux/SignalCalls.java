@@ -198,7 +198,7 @@ final class SignalCalls {
     long now = signals.current().mask;
     long word = memory.wordBytes() == Long.BYTES ? -1 : 0xffff_ffffL;
     long wanted =
-        a[1] == 0 ? now : now & ~word | changed((int) a[0], now, memory.readWord(a[1])) & word;
+        a[1] == 0 ? now : (now & ~word) | (changed((int) a[0], now, memory.readWord(a[1])) & word);
     if (a[2] != 0) {
       memory.writeWord(a[2], now & word);
     }

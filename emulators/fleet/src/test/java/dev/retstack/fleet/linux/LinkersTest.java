@@ -109,13 +109,13 @@ class LinkersTest {
 
   /** Only what a compiler or linker itself refuses may be skipped. */
   private Path link(String compiler, String linker, String form, Path source) throws Exception {
-    String[] command = compiler.split(" ");
+    String[] command = compiler.split(" ", -1);
     Assumptions.assumeTrue(GuestCompiler.installed(command[0]), "skipped: no " + command[0]);
     List<String> line = new ArrayList<>(List.of(command));
     line.addAll(
         List.of(
             "-O1", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-fuse-ld=" + linker));
-    line.addAll(List.of(form.split(" ")));
+    line.addAll(List.of(form.split(" ", -1)));
     Path program = folder.resolve("prog");
     line.addAll(List.of("-o", program.toString(), source.toString()));
     Assumptions.assumeTrue(

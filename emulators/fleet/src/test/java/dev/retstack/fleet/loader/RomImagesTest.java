@@ -54,7 +54,7 @@ class RomImagesTest {
       """
       ENTRY(_start)
       MEMORY { ROM (rx) : ORIGIN = 0x20000000, LENGTH = 256K
-               RAM (rwx) : ORIGIN = 0x%s, LENGTH = 128K }
+               RAM (rwx) : ORIGIN = 0xADDRESS, LENGTH = 128K }
       SECTIONS {
         .text : { *(.text*) *(.rodata*) . = ALIGN(16); } >ROM
         .data : { to = .; *(.fast*) *(.data*) *(.sdata*) *(.got*)
@@ -87,7 +87,8 @@ class RomImagesTest {
                   "-fpatchable-function-entry=4",
                   "-Wl,--build-id=none",
                   "-Wl,--no-warn-rwx-segments",
-                  "-Wl,-T," + Files.writeString(dir.resolve("layout.ld"), LAYOUT.formatted(ram)),
+                  "-Wl,-T,"
+                      + Files.writeString(dir.resolve("layout.ld"), LAYOUT.replace("ADDRESS", ram)),
                   Files.writeString(dir.resolve("rom.c"), SOURCE).toString());
       LoadedImage image = LoadedImage.load(program);
       for (ProbeKind probe : new ProbeKind[] {ProbeKind.JAVA, ProbeKind.NATIVE}) {

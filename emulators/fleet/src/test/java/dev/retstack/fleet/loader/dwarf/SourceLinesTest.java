@@ -105,7 +105,7 @@ final class SourceLinesTest {
     Assumptions.assumeTrue(GuestCompiler.installed(compiler), "skipped: no " + compiler);
     Path source = Files.writeString(folder.resolve("numbered.c"), NUMBERED);
     for (String flags : List.of("-O0 4", "-O1 4", "-O2 2", "-O1 5,2", "-O1 0")) {
-      String[] words = flags.split(" ");
+      String[] words = flags.split(" ", -1);
       Path program =
           GuestCompiler.compileWith(
               compiler,
