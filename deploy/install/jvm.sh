@@ -59,7 +59,7 @@ make_archive() {
     shift 3
     # shellcheck disable=SC2086 # several flags
     "$@" $short_run "$(archive_flag "$folder/new.$name" make)" dev.retstack.cli.ArchiveTraining "${name%.*}" "$trace" \
-      "$folder/training/${name%.*}" >/dev/null 2>&1 </dev/null || exit 0
+      "$folder/training/${name%.*}" >/dev/null 2>&1 </dev/null || true
     [ ! -e "$folder/new.$name" ] || mv "$folder/new.$name" "$folder/$name"
   )
 }
