@@ -203,12 +203,12 @@ campaign() {
 arguments=()
 for argument; do [ "$argument" = --no-install ] || arguments+=("$argument"); done
 set -- ${arguments[@]+"${arguments[@]}"}
-case "${1:-}" in
-  --help | -h) usage ;;
-  --list)
+case " $* " in
+  *" --help "* | *" -h "*) usage ;;
+  *" --list "*)
     { echo 'ROW|MINUTES||TESTS|PROPERTIES' && list; } | awk -F '|' '{ printf "%-24s %-10s %-60s %s\n", $1, $2, $4, $5 }'
     ;;
-  --campaign)
+  " --campaign "*)
     shift
     campaign "$@"
     ;;
