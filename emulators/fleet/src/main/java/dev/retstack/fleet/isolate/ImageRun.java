@@ -223,7 +223,7 @@ final class ImageRun {
         CoreStream core = cores.get(frame.core(cores.size()));
         chunk(core, frame.content());
         if (core.isBroken()) {
-          child.send(Frame.ofCore(Frame.Kind.REFUSED, cores.indexOf(core), core.undelivered()));
+          refuse(child, Frame.ofCore(Frame.Kind.REFUSED, cores.indexOf(core), core.undelivered()));
         }
       }
       case OUTPUT -> output(cores.get(frame.core(cores.size())), frame.content());
@@ -250,6 +250,15 @@ final class ImageRun {
       case IMAGE -> image(frame.body(), cores);
       case ANSWER -> post.answered(frame.core(cores.size()), frame.content());
       default -> throw new StreamCorruptedException("frame for a child: " + frame.kind());
+    }
+  }
+
+  /** A child that has ended takes nothing, but what it said before is still to be read. */
+  private static void refuse(HostProcess child, Frame refusal) {
+    try {
+      child.send(refusal);
+    } catch (IOException e) {
+      // the end of its frames says what became of it
     }
   }
 

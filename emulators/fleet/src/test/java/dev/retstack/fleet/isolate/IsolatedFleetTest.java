@@ -119,6 +119,32 @@ class IsolatedFleetTest {
     }
   }
 
+  /** The refusal then finds nobody, and what the child said before is still to be read. */
+  @Test
+  @Timeout(120)
+  void aChunkIsRefusedAfterItsProcessHasEnded() throws Exception {
+    Told told = new Told();
+    MemorySink sink =
+        new MemorySink() {
+          @Override
+          public void chunk(Chunk chunk) throws IOException, InterruptedException {
+            if (chunk.getSequence() == 1) {
+              for (long pid : told.pids.values()) {
+                ProcessHandle.of(pid).ifPresent(child -> child.onExit().join());
+              }
+              throw new IOException("disk full");
+            }
+            super.chunk(chunk);
+          }
+        };
+    CoreSpec core = new CoreSpec("a", zoo(0), program("fib", "14"));
+    List<CoreResult> results =
+        IsolatedFleet.run(List.of(core), FleetOptions.standard(), 3, sink, told);
+    assertThat(told.deaths).isEmpty();
+    assertThat(results).extracting(CoreResult::undelivered).containsExactly("disk full");
+    assertThat(sink.chunks.get("a")).hasSize(1);
+  }
+
   @Test
   void aRefusedChunkEndsItsCoreOnly() throws Exception {
     MemorySink sink =
