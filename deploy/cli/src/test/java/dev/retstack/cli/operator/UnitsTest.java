@@ -214,9 +214,10 @@ class UnitsTest {
   void systemdAcceptsTheUnits(@TempDir Path dir) throws Exception {
     Assumptions.assumeTrue(
         OperatorRun.isInstalled("systemd-analyze"), "systemd-analyze is not installed");
+    Files.createSymbolicLink(dir.resolve("retstack"), Repository.root().resolve("retstack"));
     for (Path unit : units()) {
-      // the program is looked for where it would be installed
-      String here = Repository.root().resolve("retstack").toString();
+      // the program is looked for where it would be installed, and that has no space
+      String here = dir.resolve("retstack").toString();
       Path copy = dir.resolve(unit.getFileName().toString().replace("@", "@1"));
       Files.writeString(copy, Files.readString(unit).replace(INSTALLED, here));
       Process process =
