@@ -37,42 +37,34 @@ public abstract class AvroRecord extends SpecificRecordBase {
     }
   }
 
+  private interface Item<T> {
+    void write(T item) throws IOException;
+  }
+
   protected static void writeRecords(Encoder out, List<? extends AvroRecord> items)
       throws IOException {
-    begin(out, items);
-    for (AvroRecord item : items) {
-      item.write(out);
-    }
-    out.writeArrayEnd();
+    write(out, items, item -> item.write(out));
   }
 
   protected static void writeStrings(Encoder out, List<String> items) throws IOException {
-    begin(out, items);
-    for (String item : items) {
-      out.writeString(item);
-    }
-    out.writeArrayEnd();
+    write(out, items, out::writeString);
   }
 
   protected static void writeInts(Encoder out, List<Integer> items) throws IOException {
-    begin(out, items);
-    for (int item : items) {
-      out.writeInt(item);
-    }
-    out.writeArrayEnd();
+    write(out, items, out::writeInt);
   }
 
   protected static void writeLongs(Encoder out, List<Long> items) throws IOException {
-    begin(out, items);
-    for (long item : items) {
-      out.writeLong(item);
-    }
-    out.writeArrayEnd();
+    write(out, items, out::writeLong);
   }
 
-  private static void begin(Encoder out, List<?> items) throws IOException {
+  private static <T> void write(Encoder out, List<T> items, Item<? super T> as) throws IOException {
     out.writeArrayStart();
     out.setItemCount(items.size());
+    for (T item : items) {
+      as.write(item);
+    }
+    out.writeArrayEnd();
   }
 
   protected static ByteBuffer copy(ByteBuffer bytes) {

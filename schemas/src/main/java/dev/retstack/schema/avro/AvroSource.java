@@ -30,10 +30,14 @@ public final class AvroSource {
   /** Objects that come of one message, in bytes of heap, roughly, at most. */
   public static final long HEAP_BYTES_MAX = 64L << 20;
 
-  // what a value costs on the heap beyond the bytes it was read from
+  /** What a record, a list or an item of one costs on the heap, without what it holds. */
   private static final int OBJECT_BYTES = 24;
+
   private static final int FIELD_BYTES = 8;
   private static final int STRING_BYTES = 56;
+
+  /** Heap that an item of a list is granted, beside what it holds: all of a number. */
+  public static final int ITEM_BYTES = OBJECT_BYTES + FIELD_BYTES;
 
   private static final byte[] NOTHING = {};
 
@@ -81,7 +85,7 @@ public final class AvroSource {
 
   /** Begins a record of so many fields. */
   public void object(int fields) throws CorruptChunkException {
-    spend(OBJECT_BYTES + FIELD_BYTES * (long) fields);
+    spend(recordBytes(fields));
   }
 
   public <T extends AvroRecord> T record(T record) throws CorruptChunkException {
@@ -156,7 +160,7 @@ public final class AvroSource {
       if (count < 0 || count > end - at) {
         throw refused("array block of " + count + " items");
       }
-      spend(count * (OBJECT_BYTES + FIELD_BYTES));
+      spend(count * ITEM_BYTES);
       for (long i = 0; i < count; i++) {
         list.add(item.take());
       }
@@ -169,7 +173,7 @@ public final class AvroSource {
 
   public String stringValue() throws CorruptChunkException {
     int length = length();
-    spend(STRING_BYTES + 2L * length);
+    spend(textBytes(length));
     if (!Utf8.isValid(bytes, at, at + length)) {
       throw refused("string that is not UTF-8");
     }
@@ -223,6 +227,16 @@ public final class AvroSource {
     if (heapBytes > HEAP_BYTES_MAX) {
       throw refused("more than " + (HEAP_BYTES_MAX >> 20) + " MiB of objects");
     }
+  }
+
+  /** Heap that a record is granted, beside texts and other records in its fields. */
+  public static long recordBytes(int fields) {
+    return OBJECT_BYTES + FIELD_BYTES * (long) fields;
+  }
+
+  /** Heap that a text of so many bytes is granted. */
+  public static long textBytes(int length) {
+    return STRING_BYTES + 2L * length;
   }
 
   private CorruptChunkException refused(String what) {

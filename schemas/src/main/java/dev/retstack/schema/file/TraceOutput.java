@@ -31,19 +31,18 @@ final class TraceOutput implements Closeable {
    * @param sync the marker; null for any
    */
   static TraceOutput begin(OutputStream file, byte[] sync) throws IOException {
-    UUID any = UUID.randomUUID();
-    TraceOutput output =
-        new TraceOutput(
-            file,
-            sync != null
-                ? sync
-                : ByteBuffer.allocate(TraceFormat.SYNC_BYTES)
-                    .putLong(any.getMostSignificantBits())
-                    .putLong(any.getLeastSignificantBits())
-                    .array());
+    TraceOutput output = new TraceOutput(file, sync == null ? anyMarker() : sync);
     output.out.write(TraceFormat.HEADERS.getFirst());
     output.out.write(output.sync);
     return output;
+  }
+
+  private static byte[] anyMarker() {
+    UUID any = UUID.randomUUID();
+    return ByteBuffer.allocate(TraceFormat.SYNC_BYTES)
+        .putLong(any.getMostSignificantBits())
+        .putLong(any.getLeastSignificantBits())
+        .array();
   }
 
   /** Goes on with a trace that has begun, from its end. */

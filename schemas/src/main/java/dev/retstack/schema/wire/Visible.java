@@ -20,6 +20,12 @@ public final class Visible {
     return shown(text, true);
   }
 
+  /** The beginning of a text, with a U+FFFD for each control: short, and harmless on a terminal. */
+  public static String cut(String text, int charsMax) {
+    String shown = text.length() > charsMax ? text.substring(0, charsMax) : text;
+    return shown.replaceAll("\\p{Cntrl}", "\uFFFD");
+  }
+
   /** Whether a character may be printed as it is, inside a line. */
   public static boolean isPlain(int codePoint) {
     if (codePoint < 0x7f) {

@@ -7,6 +7,7 @@ import dev.retstack.schema.ControlResult;
 import dev.retstack.schema.ControlStatus;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.wire.ConfluentFrame;
+import dev.retstack.schema.wire.Visible;
 import java.io.IOException;
 import java.io.StreamCorruptedException;
 import java.time.Instant;
@@ -137,7 +138,7 @@ final class CommandPost implements ControlDesk.Post {
   }
 
   private static List<String> printable(List<String> texts) {
-    return texts.stream().map(text -> LastWords.printable(text, TEXT_MAX)).toList();
+    return texts.stream().map(text -> Visible.cut(text, TEXT_MAX)).toList();
   }
 
   private boolean take(Open asked, int core) {

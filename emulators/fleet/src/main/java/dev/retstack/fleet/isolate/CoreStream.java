@@ -13,6 +13,7 @@ import dev.retstack.schema.chunk.Codecs;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.record.EndDetail;
 import dev.retstack.schema.record.RecordBatch;
+import dev.retstack.schema.wire.Visible;
 import java.io.StreamCorruptedException;
 import java.util.Collections;
 import java.util.List;
@@ -212,7 +213,7 @@ final class CoreStream {
             unsupported,
             told.lacks().stream()
                 .limit(LACKS_MAX)
-                .map(line -> LastWords.printable(line, LACK_CHARS_MAX))
+                .map(line -> Visible.cut(line, LACK_CHARS_MAX))
                 .toList());
   }
 

@@ -1,5 +1,6 @@
 package dev.retstack.fleet.isolate;
 
+import dev.retstack.schema.wire.Visible;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
@@ -74,12 +75,6 @@ final class LastWords {
 
   /** A line of a process that nobody vouches for reaches a terminal: short, without controls. */
   static String printable(String text) {
-    return printable(text, LINE_CHARS_MAX);
-  }
-
-  /** The same, of another length. */
-  static String printable(String text, int charsMax) {
-    String shown = text.length() > charsMax ? text.substring(0, charsMax) : text;
-    return shown.replaceAll("\\p{Cntrl}", "\uFFFD");
+    return Visible.cut(text, LINE_CHARS_MAX);
   }
 }

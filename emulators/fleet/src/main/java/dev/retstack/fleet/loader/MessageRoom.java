@@ -27,10 +27,10 @@ final class MessageRoom {
   /** Heap and bytes of the message for what is no function and no call site. */
   private static final long REST = 1 << 20;
 
-  // heap that a reader is granted for an entry of a list, see AvroSource
-  private static final long SYMBOL_HEAP = 136;
-  private static final long LINE_HEAP = 80;
-  private static final long SITE_HEAP = 32;
+  // heap that a reader grants: a symbol and a line have three fields each, and one a name
+  private static final long LINE_HEAP = AvroSource.ITEM_BYTES + AvroSource.recordBytes(3);
+  private static final long SYMBOL_HEAP = LINE_HEAP + AvroSource.textBytes(0);
+  private static final long SITE_HEAP = AvroSource.ITEM_BYTES;
 
   // bytes of the message
   private static final long SYMBOL_BYTES = 18;

@@ -1,5 +1,6 @@
 package dev.retstack.fleet.linux.call;
 
+import dev.retstack.schema.wire.Visible;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -112,8 +113,7 @@ public final class InVain {
   }
 
   private static String shown(String name) {
-    String cut = name.length() > FILE_CHARS_MAX ? name.substring(0, FILE_CHARS_MAX) + "..." : name;
-    return cut.replaceAll("\\p{Cntrl}", "\uFFFD");
+    return Visible.cut(name, FILE_CHARS_MAX) + (name.length() > FILE_CHARS_MAX ? "..." : "");
   }
 
   private static String times(long n) {
