@@ -60,6 +60,7 @@ public final class Core implements AutoCloseable {
     ENDED
   }
 
+  private final LoadedImage image;
   private final Isa isa;
   private final Unicorn engine;
   private final GuestMemory memory;
@@ -70,7 +71,6 @@ public final class Core implements AutoCloseable {
   private final Tracing tracing;
   private final Pacer pacer;
   private final LinuxProcess process;
-  private final LazyPlaces places;
   private final ThreadSwitch threads;
   private final SignalDelivery signals;
   private final TaskNames names;
@@ -80,6 +80,9 @@ public final class Core implements AutoCloseable {
   private final long instructionLimit;
   private final long firstStackPointer;
   private long pc;
+
+  /** Made when the program is to be interrupted for the first time: most never are. */
+  private InterruptPlaces places;
 
   /** Where the block hook stopped it last; elsewhere it was put. */
   private long stoppedAt;
@@ -108,6 +111,7 @@ public final class Core implements AutoCloseable {
   private boolean over;
 
   private Core(LoadedImage image, CoreOptions options, Unicorn engine) {
+    this.image = image;
     this.isa = image.isa();
     this.engine = engine;
     ElfFile elf = image.elf();
@@ -139,7 +143,6 @@ public final class Core implements AutoCloseable {
             new EngineRegisters(engine),
             options.linux(),
             new Threads(mayHaveThreads(options) ? options.schedule() : Schedule.NONE, clock::now));
-    places = new LazyPlaces(image);
     threads =
         new ThreadSwitch(
             machine, process, tracing.interrupted(), this::mayBeInterrupted, this::standsInTracer);
@@ -502,22 +505,12 @@ public final class Core implements AutoCloseable {
   private boolean mayBeInterrupted(long at) {
     Arrival came = at == stoppedAt ? pacer.arrival() : Arrival.PUT;
     came = isTracers(came.start()) ? Arrival.TRACER : came;
-    return !standsInTracer(at) && places.get().allows(isa.addresses().instruction(at), came);
+    return !standsInTracer(at) && places().allows(isa.addresses().instruction(at), came);
   }
 
-  /** Made when the program is to be interrupted for the first time: most never are. */
-  private static final class LazyPlaces {
-    private final LoadedImage image;
-    private InterruptPlaces places;
-
-    LazyPlaces(LoadedImage image) {
-      this.image = image;
-    }
-
-    InterruptPlaces get() {
-      places = places == null ? new InterruptPlaces(image) : places;
-      return places;
-    }
+  private InterruptPlaces places() {
+    places = places == null ? new InterruptPlaces(image) : places;
+    return places;
   }
 
   private Slice end(CoreEnding how) {

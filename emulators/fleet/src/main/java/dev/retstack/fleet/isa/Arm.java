@@ -27,12 +27,13 @@ import dev.retstack.fleet.isa.system.InterruptAbi;
 import dev.retstack.fleet.isa.system.StatLayout;
 import dev.retstack.fleet.isa.system.SyscallAbi;
 import dev.retstack.unicorn.UcConst;
+import it.unimi.dsi.fastutil.bytes.ByteList;
+import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
-import java.util.TreeMap;
 import java.util.stream.IntStream;
 
 /**
@@ -188,13 +189,12 @@ final class Arm {
    * What programs for processors without exclusive loads call. Threads take turns between blocks
    * only, so one block is atomic. Source: the kernel's Documentation/arch/arm/kernel_user_helpers.
    */
-  private static final SyscallAbi.HelperPage HELPERS =
-      new SyscallAbi.HelperPage(
-          0xffff_0000L,
-          new TreeMap<>(
-              Map.of(
-                  0xf60, // compare and exchange 64 bits: r0 = *r2 == *r0 ? (*r2 = *r1, 0) : not 0
-                  new int[] {
+  private static SyscallAbi.HelperPage helpers() {
+    byte[] page =
+        ByteBuffer.allocate(0x1000)
+            .put( // compare and exchange 64 bits: r0 = *r2 == *r0 ? (*r2 = *r1, 0) : not 0
+                0xf60,
+                Encoding.littleEndian(
                     0xe92d_00f0, // push {r4-r7}
                     0xe890_0030, // ldm r0, {r4, r5}
                     0xe892_00c0, // ldm r2, {r6, r7}
@@ -205,22 +205,24 @@ final class Arm {
                     0x0882_0030, // stmeq r2, {r4, r5}
                     0xe8bd_00f0, // pop {r4-r7}
                     0xe273_0000, // rsbs r0, r3, #0: carry where they were equal
-                    0xe12f_ff1e // bx lr
-                  },
-                  0xfa0, // memory barrier
-                  new int[] {0xf57f_f05b, 0xe12f_ff1e}, // dmb ish; bx lr
-                  0xfc0, // compare and exchange: r0 = *r2 == r0 ? (*r2 = r1, 0) : not 0
-                  new int[] {
+                    0xe12f_ff1e)) // bx lr
+            .put( // memory barrier
+                0xfa0, Encoding.littleEndian(0xf57f_f05b, 0xe12f_ff1e)) // dmb ish; bx lr
+            .put( // compare and exchange: r0 = *r2 == r0 ? (*r2 = r1, 0) : not 0
+                0xfc0,
+                Encoding.littleEndian(
                     0xe592_3000, // ldr r3, [r2]
                     0xe053_3000, // subs r3, r3, r0
                     0x0582_1000, // streq r1, [r2]
                     0xe273_0000, // rsbs r0, r3, #0
-                    0xe12f_ff1e // bx lr
-                  },
-                  0xfe0, // thread pointer
-                  new int[] {0xee1d_0f70, 0xe12f_ff1e}, // mrc p15, 0, r0, c13, c0, 3; bx lr
-                  0xffc, // how many helpers there are, from the end in steps of 32 bytes
-                  new int[] {5})));
+                    0xe12f_ff1e)) // bx lr
+            .put( // thread pointer: mrc p15, 0, r0, c13, c0, 3; bx lr
+                0xfe0, Encoding.littleEndian(0xee1d_0f70, 0xe12f_ff1e))
+            .put( // how many helpers there are, from the end in steps of 32 bytes
+                0xffc, Encoding.littleEndian(5))
+            .array();
+    return new SyscallAbi.HelperPage(0xffff_0000L, ByteList.of(page));
+  }
 
   /** {@code struct stat64}. */
   private static final StatLayout STAT =
@@ -291,7 +293,7 @@ final class Arm {
                       .withSecondLeafReturn(new byte[] {0x70, 0x47})) // bx lr
               .threads(SyscallAbi.CloneAbi.backwards(UC_ARM_REG_C13_C0_3))
               .signals(signals())
-              .helpers(HELPERS)
+              .helpers(helpers())
               .olderThanStackHeader()
               .build(),
           InterruptAbi.plain(0, 0, 8, UC_ARM_REG_R0, UC_ARM_REG_R1, UC_ARM_REG_R2),

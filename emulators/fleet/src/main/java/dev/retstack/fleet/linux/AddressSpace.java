@@ -1,7 +1,6 @@
 package dev.retstack.fleet.linux;
 
 import dev.retstack.fleet.isa.system.Errno;
-import dev.retstack.fleet.isa.system.SyscallAbi;
 import dev.retstack.fleet.linux.call.InVain;
 import dev.retstack.fleet.linux.call.SystemCallException;
 import dev.retstack.fleet.linux.shared.Sysroot;
@@ -84,28 +83,16 @@ final class AddressSpace {
   /** Maps a page of the kernel's code above the stack; returns its address. */
   long mapCode(byte[] code) {
     long page = stackTop + (64 << 10);
+    mapCode(page, code);
+    return page;
+  }
+
+  /** Maps a page of the kernel's code at an address. */
+  void mapCode(long page, byte[] code) {
     memory.map(page, GuestMemory.PAGE, GuestMemory.READ | GuestMemory.WRITE);
     memory.write(page, code);
     memory.protect(page, GuestMemory.PAGE, GuestMemory.READ | GuestMemory.EXECUTE);
     reserve(page, GuestMemory.PAGE);
-    return page;
-  }
-
-  /** Maps code of the kernel that programs call at fixed addresses, unless the image is there. */
-  void map(SyscallAbi.HelperPage page) {
-    if (memory.overlaps(page.address(), GuestMemory.PAGE)) {
-      return;
-    }
-    memory.map(page.address(), GuestMemory.PAGE, GuestMemory.READ | GuestMemory.WRITE);
-    page.words()
-        .forEach(
-            (place, words) -> {
-              for (int i = 0; i < words.length; i++) {
-                memory.writeInt(page.address() + place + (long) i * Integer.BYTES, words[i]);
-              }
-            });
-    memory.protect(page.address(), GuestMemory.PAGE, GuestMemory.READ | GuestMemory.EXECUTE);
-    reserve(page.address(), GuestMemory.PAGE);
   }
 
   /** Keeps the program from changing a range: the tracer's own pages. */

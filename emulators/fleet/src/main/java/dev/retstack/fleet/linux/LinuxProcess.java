@@ -153,7 +153,9 @@ public final class LinuxProcess implements AutoCloseable {
             this::endWith)
         .register(calls);
     abi.descriptorTable().ifPresent(page -> space.reserve(page, GuestMemory.PAGE));
-    abi.helpers().ifPresent(space::map);
+    abi.helpers()
+        .filter(page -> !memory.overlaps(page.address(), GuestMemory.PAGE)) // the image is there
+        .ifPresent(page -> space.mapCode(page.address(), page.code().toByteArray()));
   }
 
   private FileTable files(OpenFlags flags, ThreadNames threadNames) {

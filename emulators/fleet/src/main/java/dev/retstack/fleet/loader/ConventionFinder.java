@@ -122,20 +122,22 @@ final class ConventionFinder {
 
   private boolean isOrdinary(AbiCard card, Symbol target) {
     boolean instrumented =
-        Stream.concat(nops.values().stream(), others(card))
-            .flatMap(List::stream)
+        beside(card)
             .anyMatch(site -> site.function() == target.address() || target.holds(site.address()));
-    boolean hasOther =
-        imports.has(card.symbols())
-            || Stream.concat(nops.values().stream(), others(card)).anyMatch(s -> !s.isEmpty());
+    boolean hasOther = imports.has(card.symbols()) || beside(card).findAny().isPresent();
     return instrumented || (target.binding() == Symbol.Binding.LOCAL && hasOther);
   }
 
+  /** Sites of tables, and calls of other counting functions. */
+  private Stream<CallSite> beside(AbiCard card) {
+    return Stream.concat(nops.values().stream().flatMap(List::stream), others(card));
+  }
+
   /** Calls of other counting functions. */
-  private Stream<List<CallSite>> others(AbiCard card) {
+  private Stream<CallSite> others(AbiCard card) {
     return calls.entrySet().stream()
         .filter(other -> other.getKey().symbols().stream().noneMatch(card.symbols()::contains))
-        .map(Map.Entry::getValue);
+        .flatMap(other -> other.getValue().stream());
   }
 
   private boolean isOrdinary(AbiCard card) {
@@ -150,15 +152,13 @@ final class ConventionFinder {
     if (repeated > 0 && 2 * repeated >= callsOf.size()) {
       return true;
     }
-    if (sites.isEmpty()
-        || Stream.concat(nops.values().stream(), others(card)).allMatch(List::isEmpty)) {
+    if (sites.isEmpty() || beside(card).findAny().isEmpty()) {
       return false;
     }
     Long2LongOpenHashMap first = new Long2LongOpenHashMap();
     sites.forEach(s -> first.mergeLong(s.function(), s.address(), ConventionFinder::lower));
     boolean isSecond =
         others(card)
-            .flatMap(List::stream)
             .anyMatch(
                 s ->
                     first.containsKey(s.function())

@@ -3,6 +3,8 @@ package dev.retstack.fleet.loader;
 import dev.retstack.fleet.loader.elf.ElfFile;
 import dev.retstack.fleet.loader.elf.Symbol;
 import java.util.List;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /**
  * Functions of a file that leave the frames of their callers or look for them, by their names.
@@ -42,21 +44,17 @@ public record LeavingFunctions(List<Symbol> unwinders, List<Symbol> askers, List
     longjmps = List.copyOf(longjmps);
   }
 
-  /** Those of a program or of a shared object. */
-  public static LeavingFunctions of(ElfFile elf) {
+  /** Those of a program or of a shared object, without functions that do not have a property. */
+  static LeavingFunctions of(ElfFile elf, Predicate<Symbol> wanted) {
     return new LeavingFunctions(
-        named(elf, UNWINDERS),
-        named(elf, ASKERS),
-        elf.functions().stream()
-            .filter(symbol -> symbol.kind() == Symbol.Kind.FUNCTION)
-            .filter(f -> LONGJMPS.stream().anyMatch(f.name()::endsWith))
-            .toList());
+        functions(UNWINDERS.stream().flatMap(name -> elf.symbol(name).stream()), wanted),
+        functions(ASKERS.stream().flatMap(name -> elf.symbol(name).stream()), wanted),
+        functions(
+            elf.functions().stream().filter(f -> LONGJMPS.stream().anyMatch(f.name()::endsWith)),
+            wanted));
   }
 
-  private static List<Symbol> named(ElfFile elf, List<String> names) {
-    return names.stream()
-        .flatMap(name -> elf.symbol(name).stream())
-        .filter(symbol -> symbol.kind() == Symbol.Kind.FUNCTION)
-        .toList();
+  private static List<Symbol> functions(Stream<Symbol> symbols, Predicate<Symbol> wanted) {
+    return symbols.filter(symbol -> symbol.kind() == Symbol.Kind.FUNCTION).filter(wanted).toList();
   }
 }

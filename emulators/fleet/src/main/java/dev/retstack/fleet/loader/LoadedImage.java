@@ -21,7 +21,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 /**
  * A program or a shared object with what the tracer knows about it: its ISA, and its conventions
@@ -32,9 +31,7 @@ public final class LoadedImage {
   private final Isa isa;
   private final List<ActiveConvention> conventions;
   private final List<Long> callSites;
-  private final List<Symbol> unwinders;
-  private final List<Symbol> askers;
-  private final List<Symbol> longjmps;
+  private final LeavingFunctions leaving;
   private final PatchSites patchSites;
   private final LongSet relocatedSites = new LongOpenHashSet();
   private final Imports imports;
@@ -54,10 +51,9 @@ public final class LoadedImage {
     sites.addAll(elf.mcountLoc());
     this.patchSites = PatchSites.of(this);
     this.callSites = sites.longStream().sorted().distinct().boxed().toList();
-    LeavingFunctions leaving = LeavingFunctions.of(elf);
-    this.unwinders = uninstrumented(leaving.unwinders().stream());
-    this.askers = uninstrumented(leaving.askers().stream());
-    this.longjmps = uninstrumented(leaving.longjmps().stream());
+    this.leaving =
+        LeavingFunctions.of(
+            elf, function -> callSites.stream().noneMatch(function::holds)); // the program's own
   }
 
   /**
@@ -248,19 +244,11 @@ public final class LoadedImage {
     return callSites;
   }
 
-  /** Functions that read return addresses, and must see the true ones. */
-  public List<Symbol> unwinders() {
-    return unwinders;
-  }
-
-  /** Functions that read their own return address, and must see the true one. */
-  public List<Symbol> askers() {
-    return askers;
-  }
-
-  /** Functions that go back to where setjmp was called. */
-  public List<Symbol> longjmps() {
-    return longjmps;
+  /**
+   * Functions that leave the frames of their callers or look for them; instrumented ones do not.
+   */
+  public LeavingFunctions leaving() {
+    return leaving;
   }
 
   /** What a dynamically linked program gets in place of functions of shared objects. */
@@ -390,13 +378,5 @@ public final class LoadedImage {
         .map(AbiCard::flags)
         .distinct()
         .collect(Collectors.joining(" or "));
-  }
-
-  /** Functions that are instrumented are the program's own. */
-  private List<Symbol> uninstrumented(Stream<Symbol> symbols) {
-    return symbols
-        .filter(symbol -> symbol.kind() == Symbol.Kind.FUNCTION)
-        .filter(symbol -> callSites.stream().noneMatch(site -> symbol.holds(site)))
-        .toList();
   }
 }

@@ -43,7 +43,7 @@ final class LoadedImageTest {
     assertThat(sites).containsKeys("w200_000", "w200_199", "do_load");
     assertThat(sites).doesNotContainKeys("main", "_start", "zoo_write", "zoo_longjmp");
     assertThat(image.conventions().getFirst().callSites()).isEqualTo(image.callSites());
-    assertThat(image.longjmps()).extracting(Symbol::name).containsExactly("zoo_longjmp");
+    assertThat(image.leaving().longjmps()).extracting(Symbol::name).containsExactly("zoo_longjmp");
   }
 
   @Test

@@ -2,14 +2,12 @@ package dev.retstack.fleet.isa.system;
 
 import dev.retstack.fleet.isa.signal.SignalAbi;
 import dev.retstack.schema.linux.SystemCallNames;
-import java.util.Collections;
+import it.unimi.dsi.fastutil.bytes.ByteList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
-import java.util.SortedMap;
-import java.util.TreeMap;
 import java.util.stream.IntStream;
 
 /**
@@ -99,13 +97,9 @@ public record SyscallAbi(
    * A page of the kernel's code, in the memory of each program.
    *
    * @param address of the page
-   * @param words of it by their places in the page, in the guest's byte order; the rest is zero
+   * @param code its bytes, in the order of memory; what is behind them is zero
    */
-  public record HelperPage(long address, SortedMap<Integer, int[]> words) {
-    public HelperPage {
-      words = Collections.unmodifiableSortedMap(new TreeMap<>(words));
-    }
-  }
+  public record HelperPage(long address, ByteList code) {}
 
   /** How the engine tells of a system call. */
   public enum Trap {

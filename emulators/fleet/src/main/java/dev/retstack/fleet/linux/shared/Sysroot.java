@@ -121,12 +121,10 @@ public final class Sysroot {
   /** The file of the host behind a name, if the program may read it. */
   public Optional<Path> find(String name) {
     try {
-      Path around = Path.of(name.replaceFirst("^/+", "")).normalize();
-      Path below = Path.of("/" + name).normalize();
+      Path full = Path.of("/" + name);
+      Path below = full.normalize();
       Optional<Path> file =
-          name.matches("/*\\.\\./.*") && around.startsWith("..")
-              ? beside(around)
-              : Optional.empty();
+          full.startsWith("/..") ? beside(Path.of("." + full).normalize()) : Optional.empty();
       if (file.isEmpty()) {
         file = resolve(below).filter(path -> mayRead(below, path));
       }

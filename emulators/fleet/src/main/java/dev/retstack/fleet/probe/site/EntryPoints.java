@@ -7,6 +7,7 @@ import dev.retstack.fleet.isa.call.Code;
 import dev.retstack.fleet.isa.call.SiteFacts;
 import dev.retstack.fleet.loader.ActiveConvention;
 import dev.retstack.fleet.loader.CallSite;
+import dev.retstack.fleet.loader.LeavingFunctions;
 import dev.retstack.fleet.loader.LibraryCalls;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.loader.elf.Symbol;
@@ -100,10 +101,7 @@ public final class EntryPoints {
     TaskFunctions none = TaskFunctions.require(image, TaskOptions.NONE);
     rules = new SiteRules(image, TraceSettings.standard(), none);
     if (!conventions.isEmpty()) {
-      unwinders.addAll(image.unwinders());
-      askers.addAll(image.askers());
-      longjmps.addAll(image.longjmps());
-      findLeavers();
+      learn(image.leaving(), 0);
     }
     List<AbiCard> all = new ArrayList<>(conventions.stream().map(ActiveConvention::card).toList());
     atSites = new int[conventions.size()];
@@ -188,6 +186,13 @@ public final class EntryPoints {
     return new EntryPoints(new SharedCode(image), List.of(), List.of());
   }
 
+  private void learn(LeavingFunctions leaving, long bias) {
+    leaving.unwinders().forEach(f -> unwinders.add(f.movedBy(bias)));
+    leaving.askers().forEach(f -> askers.add(f.movedBy(bias)));
+    leaving.longjmps().forEach(f -> longjmps.add(f.movedBy(bias)));
+    findLeavers();
+  }
+
   private void findLeavers() {
     leavers.clear();
     for (List<Symbol> functions : List.of(unwinders, askers, longjmps)) {
@@ -207,10 +212,7 @@ public final class EntryPoints {
       return Map.of();
     }
     LoadedImage shared = part.image();
-    shared.unwinders().forEach(f -> unwinders.add(f.movedBy(part.bias())));
-    shared.askers().forEach(f -> askers.add(f.movedBy(part.bias())));
-    shared.longjmps().forEach(f -> longjmps.add(f.movedBy(part.bias())));
-    findLeavers();
+    learn(shared.leaving(), part.bias());
     code.add(part);
     code.libraryCalls(part).forEach(this::add);
     byAddress.add(part);
