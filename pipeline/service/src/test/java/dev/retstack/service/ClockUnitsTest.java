@@ -41,12 +41,7 @@ class ClockUnitsTest {
     }
     pipeline = PipelineService.start(bench.config());
     bench.awaitEnded(pipeline);
-    bench.awaitScrape(
-        pipeline,
-        p ->
-            p.sum("retstack_partition_open") == LiveBench.PARTITIONS
-                && p.sum("retstack_lag_chunks") == 0
-                && p.sum("retstack_checkpoint_behind_chunks") == 0);
+    bench.awaitRest(pipeline);
     ask = new HttpAsk(pipeline.httpUri());
   }
 

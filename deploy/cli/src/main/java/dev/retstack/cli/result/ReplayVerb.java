@@ -114,7 +114,7 @@ public final class ReplayVerb extends Verb {
             report.resultHash());
     List<Map.Entry<String, Object>> rows = List.copyOf(figures.entrySet());
     Document document = new Document().indented();
-    Units.others(report.units()).forEach(other -> document.line("# " + other));
+    Units.lines(report.units(), document);
     document.csv(FIGURES, rows).text(FIGURES, rows);
     figures.forEach(document::field);
     Units.others(report.units(), document);

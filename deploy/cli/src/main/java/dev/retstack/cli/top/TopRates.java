@@ -233,8 +233,8 @@ final class TopRates {
    */
   Document document(int most) {
     TopSample.Sums sums = now.sums();
-    Document document = new Document().indented().field("unit", now.units().unit());
-    Units.others(now.units(), document)
+    Document document = new Document().indented();
+    Units.fields(now.units(), document)
         .field("partitions", now.parts().size())
         .rows("missing", MISSING, missing())
         .field("coresRunning", sums.running())

@@ -34,6 +34,16 @@ public final class Units {
     return units.leftOut().isEmpty() ? document : document.field("otherUnits", units.leftOut());
   }
 
+  /** Adds to an object the unit of its times, and how many cores they leave out. */
+  public static Document fields(UnitGroups.Choice units, Document document) {
+    return others(units, document.field("unit", units.unit()));
+  }
+
+  /** Adds to text a line for each of the other units. */
+  public static void lines(UnitGroups.Choice units, Document document) {
+    others(units).forEach(other -> document.line("# " + other));
+  }
+
   /** The same in words, a sentence for each of the other units. */
   public static List<String> others(UnitGroups.Choice units) {
     List<String> sentences = new ArrayList<>();

@@ -199,7 +199,7 @@ public final class DurationsView {
           "# in %s: %d to %d, average %.1f, %s"
               .formatted(Units.name(units.unit()), least, most, sum / calls, percentiles));
     }
-    Units.others(units).forEach(other -> document.line("# " + other));
+    Units.lines(units, document);
     if (open > 0) {
       document.line("# %s without one".formatted(Count.of(open, "call")));
     }
@@ -215,8 +215,7 @@ public final class DurationsView {
         stretches.add(new Stretch(first(i), first(i + 1) - 1, counts[i]));
       }
     }
-    document.field("function", function).field("unit", units.unit());
-    Units.others(units, document)
+    Units.fields(units, document.field("function", function))
         .field("calls", calls)
         .field("endUnknown", open)
         .field("notKept", notKept)

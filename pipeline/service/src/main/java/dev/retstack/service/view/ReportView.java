@@ -326,8 +326,8 @@ public final class ReportView {
   public static Document edges(List<EdgeRow> edges, Report report, Coverage coverage) {
     Document document = new Document();
     coverage.addTo(document);
-    Units.others(report.units(), document.field("unit", report.unit()));
-    Units.others(report.units()).forEach(other -> document.line("# " + other));
+    Units.fields(report.units(), document);
+    Units.lines(report.units(), document);
     return document.table("edges", bySession(EDGES, EdgeRow::session, report), edges);
   }
 
@@ -403,7 +403,7 @@ public final class ReportView {
                 Count.of(report.cores().size(), "core"),
                 Units.complete(report.lost(), report.untraced(), report.completeness()),
                 Units.name(report.unit())));
-    Units.others(report.units()).forEach(other -> document.line("# " + other));
+    Units.lines(report.units(), document);
     if (!report.choice().isAll()) {
       document.line("# functions and edges of task %s alone".formatted(report.choice().text()));
     }
@@ -463,7 +463,7 @@ public final class ReportView {
   }
 
   private static void sums(Report report, Document document) {
-    Units.others(report.units(), document.field("unit", report.unit()))
+    Units.fields(report.units(), document)
         .field("records", report.records())
         .field("lost", report.lost())
         .field("untraced", report.untraced())

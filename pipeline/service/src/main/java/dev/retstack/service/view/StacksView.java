@@ -83,7 +83,7 @@ public final class StacksView {
     long nodes = top.map(node -> node.inOrder().size()).orElse(0);
     Document document = new Document();
     coverage.addTo(document);
-    Units.others(report.units(), document.field("unit", report.unit()))
+    Units.fields(report.units(), document)
         .field("calls", all.callsBelow())
         .field("total", all.total())
         .field("nodes", nodes)
@@ -91,7 +91,7 @@ public final class StacksView {
         .field("notKept", report.notKept())
         .line(
             "# %s in %s".formatted(Count.of(all.callsBelow(), "call"), Units.name(report.unit())));
-    Units.others(report.units()).forEach(other -> document.line("# " + other));
+    Units.lines(report.units(), document);
     if (report.notKept() > 0) {
       document.line(
           "# %s left out: the trees are full".formatted(Count.of(report.notKept(), "later call")));

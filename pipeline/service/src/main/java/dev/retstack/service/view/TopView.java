@@ -54,7 +54,7 @@ public final class TopView {
                 byState,
                 Count.of(top.functionCount(), "function")));
     Units.others(top.units()).forEach(document::line);
-    return Units.others(top.units(), document.gap().field("unit", top.unit()))
+    return Units.fields(top.units(), document.gap())
         .field("records", top.records())
         .field("lost", top.lost())
         .field("untraced", top.untraced())

@@ -139,6 +139,16 @@ public final class LiveBench {
     }
   }
 
+  /** Scrapes until all partitions are open, and all that was sent is in checkpoints. */
+  public Scraped awaitRest(Pipeline pipeline) throws Exception {
+    return awaitScrape(
+        pipeline,
+        page ->
+            page.sum("retstack_partition_open") == partitions
+                && page.sum("retstack_lag_chunks") == 0
+                && page.sum("retstack_checkpoint_behind_chunks") == 0);
+  }
+
   /** Scrapes until it holds. */
   public Scraped awaitScrape(Pipeline pipeline, Predicate<Scraped> condition) throws Exception {
     long began = System.nanoTime();
