@@ -140,7 +140,7 @@ lay_out_jars
 lay_out_java
 install -m 755 "$root/deploy/install/retstack" "$root/deploy/secrets.sh" "$new"
 install -m 644 "$root"/deploy/install/jvm.* "$root/deploy/fleet.conf" "$new"
-unpack_zstd "$new" "$java_home"
+prepare_jars "$new" "$java_home"
 lay_out_archives
 # in place in one step: what runs keeps the files that it has open
 [ ! -e "$folder" ] || mv "$folder" "$folder.old"

@@ -64,15 +64,17 @@ make_archive() {
   )
 }
 
-# Unpacks the library of zstd beside the jars in folder $1/lib, with the JDK $2: its jar unpacks it at each start else.
-unpack_zstd() {
+# Makes the jars in folder $1/lib quicker to start with, with the JDK $2: the library of zstd is unpacked beside them, as
+# its jar does it at each start else, and picocli's classes become such that an archive holds them.
+prepare_jars() {
   (
     machine=$(uname -m)
     [ "$machine" != x86_64 ] || machine=amd64
     cd "$1" && rm -f zstd.so && "$2/bin/jar" --extract --file "$(echo lib/*zstd-jni*.jar)" "linux/$machine" &&
       mv linux/"$machine"/*.so zstd.so
     rm -rf linux
-  ) >/dev/null 2>&1 || true
+    "$2/bin/java" -cp '*:lib/*' dev.retstack.cli.OldClasses "$(echo lib/*picocli*.jar)"
+  ) >/dev/null 2>&1 </dev/null || true
 }
 
 # Makes all archives of a folder, two at a time. Arguments as above, without the name.
