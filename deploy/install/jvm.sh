@@ -3,7 +3,9 @@
 # shellcheck shell=sh disable=SC2034 # who reads this uses the variables
 
 # the first compiler alone: the better one costs one to two seconds of CPU
-short_run='-XX:+UseSerialGC -XX:TieredStopAtLevel=1'
+first_compiler='-XX:+UseSerialGC -XX:TieredStopAtLevel=1'
+# and with a method five times as late: most of what a short verb does, it does once
+short_run="$first_compiler -XX:Tier3InvocationThreshold=1000 -XX:Tier3MinInvocationThreshold=500 -XX:Tier3CompileThreshold=5000"
 # The second compiler begins with a method ten times as late: it then compiles what is hot, not all that is warm, and in
 # a short run next to nothing.
 long_run='-XX:Tier4InvocationThreshold=50000 -XX:Tier4MinInvocationThreshold=10000 -XX:Tier4CompileThreshold=100000'
@@ -23,8 +25,7 @@ choose_jvm() {
     broker) flags= ;;                              # minutes: the JVM's own choices
     record) flags="-XX:+UseSerialGC $long_run" ;; # a second, or minutes
     emulate | pipeline) flags=$long_run ;;
-    # the archive says that what it was trained with is for the first compiler: here the code is measured, not the start
-    bench) flags="$long_run -XX:+UnlockDiagnosticVMOptions -XX:-AOTReplayTraining" ;;
+    bench) flags=$long_run ;;
     isa) [ $# -eq 1 ] || flags= ;;
     *) if is_big "$@"; then flags=$long_run; fi ;;
   esac
@@ -51,14 +52,18 @@ archive_flag() {
 }
 
 # Makes archive $1 of folder $2, running once what users run of its group of verbs. $3 is a recorded trace; the rest is
-# the JVM, with all but the class that it runs. An archive with profiles of the second compiler makes a short record half
-# as slow again. Without an archive everything works, only slower: failure is no error.
+# the JVM, with all but the class that it runs. An archive also says what was compiled in its training (JEP 515), and the
+# JVM then compiles that at once. It helps "record"; other verbs would compile more than they use, and "bench" would keep
+# the first compiler's code. Profiles of the second compiler make a short record half as slow again. Without an archive
+# everything works, only slower: failure is no error.
 make_archive() {
   (
     name=$1 folder=$2 trace=$3
     shift 3
+    training=$first_compiler
+    [ "$name" != classes.aot ] || training="$training -XX:+UnlockDiagnosticVMOptions -XX:-AOTRecordTraining"
     # shellcheck disable=SC2086 # several flags
-    "$@" $short_run "$(archive_flag "$folder/new.$name" make)" dev.retstack.cli.ArchiveTraining "${name%.*}" "$trace" \
+    "$@" $training "$(archive_flag "$folder/new.$name" make)" dev.retstack.cli.ArchiveTraining "${name%.*}" "$trace" \
       "$folder/training/${name%.*}" >/dev/null 2>&1 </dev/null || true
     [ ! -e "$folder/new.$name" ] || mv "$folder/new.$name" "$folder/$name"
   )
