@@ -21,8 +21,8 @@ Stages, all of them by default:
   path     CPU time per record: encode, decode, unpack, reconstruct
   live     fleet, broker and pipeline: CPU time per record, and times untraced
   replay   CPU time per record of a stored trace
-  report   CPU time of a small report / CPU time of --version
-  record   CPU time of "record" of an empty program / CPU time of --version
+  report   CPU seconds of a small report, the least of five runs
+  record   CPU seconds of "record" of an empty program, likewise
 
   --pairs N   pairs of runs (default: 8; fewer than 6 cannot tell a loss from noise)
   --calls N   calls per run of a stage, approximately (default: 500000)
@@ -94,21 +94,13 @@ bench() {
     }'
 }
 
-# Prints the CPU seconds of a command: the least of five runs.
-cpu() {
-  local TIMEFORMAT='%U %S' i
+# Prints what, and the CPU seconds of a command: the least of five runs.
+seconds() {
+  local TIMEFORMAT='%U %S' i what=$1
+  shift
   for i in 1 2 3 4 5; do
     { time (cd "$work" && "$@" >"$work/log" 2>&1 8>&-); } 2>&1 || return
-  done | awk 'NR == 1 || $1 + $2 < least { least = $1 + $2 } END { print least }'
-}
-
-# Prints what, and the CPU time of a verb as a multiple of that of --version.
-times_version() {
-  local what=$1 command=$2 verb version
-  shift 2
-  version=$(cpu "$command" --version) || return
-  verb=$(cpu "$command" "$@") || return
-  awk -v what="$what" -v verb="$verb" -v version="$version" 'BEGIN { printf "%s timesVersion\t%s\n", what, verb / version }'
+  done | awk -v what="$what" 'NR == 1 || $1 + $2 < least { least = $1 + $2 } END { printf "%s cpuSeconds\t%s\n", what, least }'
 }
 
 # Prints the figures of one run of a stage.
@@ -120,8 +112,8 @@ stage() {
     path) bench "$command" path '(unpack|reconstruct|)[nN]sPerRecord' --image "$image" --rounds 5 ;;
     live) bench "$command" live 'cpuNsPerRecord|timesUntraced' --image "$image" --image "$image" --rounds 2 ;;
     replay) bench "$command" replay 'cpuNsPerRecord' --image "$image" --rounds 3 ;;
-    report) times_version "report small trace" "$command" report "$folder/schemas/golden/v1/trace.avro" ;;
-    record) times_version "record empty program" "$command" record --image "$work/empty" -o "$work/empty.avro" ;;
+    report) seconds "report small trace" "$command" report "$folder/schemas/golden/v1/trace.avro" ;;
+    record) seconds "record empty program" "$command" record --image "$work/empty" -o "$work/empty.avro" ;;
   esac
 }
 

@@ -35,6 +35,7 @@ public final class ClassArchive {
           "-XX:TieredStopAtLevel=1",
           "--enable-native-access=ALL-UNNAMED",
           "--sun-misc-unsafe-memory-access=allow",
+          "-Dpicocli.disable.closures=true",
           "-Dretstack.root=" + Repository.root());
 
   private static List<String> made;
