@@ -3,10 +3,13 @@ package dev.retstack.fleet.linux;
 import dev.retstack.fleet.isa.system.Errno;
 import dev.retstack.fleet.linux.call.InVain;
 import dev.retstack.fleet.linux.call.SystemCallException;
+import dev.retstack.fleet.linux.shared.MappedFiles;
 import dev.retstack.fleet.linux.shared.Sysroot;
 import dev.retstack.fleet.memory.GuestMemory;
+import dev.retstack.fleet.memory.Mapping;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * The heap, the stack and the mappings of a process, in the guest memory beside its image.
@@ -31,7 +34,9 @@ final class AddressSpace {
   private final boolean readImpliesExecute;
   private final InVain inVain;
   private final List<Range> reserved = new ArrayList<>();
+  private final MappedFiles files = new MappedFiles();
 
+  private long stackBottom;
   private long mappedBytes;
   private int mappings;
   private long breakStart;
@@ -40,7 +45,8 @@ final class AddressSpace {
   /** Pages up to here are mapped for the heap; those above the break cannot be touched. */
   private long breakMapped;
 
-  private record Range(long start, long size) {}
+  /** Empty: the program does not see it. */
+  private record Range(long start, long size, Optional<String> label) {}
 
   /**
    * @param readImpliesExecute true where what may be read may be executed, whatever the program
@@ -71,7 +77,8 @@ final class AddressSpace {
   long mapStack(long size, boolean executable) {
     int permissions = granted(GuestMemory.READ | GuestMemory.WRITE);
     memory.map(stackTop - size, size, permissions | (executable ? GuestMemory.EXECUTE : 0));
-    return stackTop - size;
+    stackBottom = stackTop - size;
+    return stackBottom;
   }
 
   /** The permissions that a program gets for those that it asks for. */
@@ -83,21 +90,21 @@ final class AddressSpace {
   /** Maps a page of the kernel's code above the stack; returns its address. */
   long mapCode(byte[] code) {
     long page = stackTop + (64 << 10);
-    mapCode(page, code);
+    mapCode(page, code, "[vdso]");
     return page;
   }
 
-  /** Maps a page of the kernel's code at an address. */
-  void mapCode(long page, byte[] code) {
+  /** Maps a page of the kernel's code at an address, with its name in {@code /proc/self/maps}. */
+  void mapCode(long page, byte[] code, String label) {
     memory.map(page, GuestMemory.PAGE, GuestMemory.READ | GuestMemory.WRITE);
     memory.write(page, code);
     memory.protect(page, GuestMemory.PAGE, GuestMemory.READ | GuestMemory.EXECUTE);
-    reserve(page, GuestMemory.PAGE);
+    reserved.add(new Range(page, GuestMemory.PAGE, Optional.of(label)));
   }
 
   /** Keeps the program from changing a range: the tracer's own pages. */
   void reserve(long start, long size) {
-    reserved.add(new Range(start, size));
+    reserved.add(new Range(start, size, Optional.empty()));
   }
 
   /** Moves the end of the heap; returns where it is then, which is the old place on failure. */
@@ -194,8 +201,61 @@ final class AddressSpace {
       throw new SystemCallException(Errno.ENOMEM);
     }
     memory.unmap(address, size);
+    files.remove(address, size);
     mappedBytes = Math.max(0, mappedBytes - freed);
     mappings = Math.max(0, mappings + (before && after ? 1 : before || after ? 0 : -1));
+  }
+
+  /** Which mappings are of which files. */
+  MappedFiles files() {
+    return files;
+  }
+
+  /** Where the heap begins. */
+  long breakStart() {
+    return breakStart;
+  }
+
+  /** What a mapped page is called that is of no file; empty where the program does not see it. */
+  Optional<String> label(long page) {
+    for (Range r : reserved) {
+      if (Long.compareUnsigned(page - r.start, r.size) < 0) {
+        return r.label;
+      }
+    }
+    if (page >= breakStart && page < breakMapped) {
+      return page < breakNow ? Optional.of("[heap]") : Optional.empty();
+    }
+    return Optional.of(page >= stackBottom && page < stackTop ? "[stack]" : "");
+  }
+
+  /** Pages of a range, each of which the program has; ENOMEM where it has not. */
+  long requireMapped(long address, long length) {
+    if (address % GuestMemory.PAGE != 0) {
+      throw new SystemCallException(Errno.EINVAL);
+    }
+    long size = GuestMemory.pageUp(length);
+    if (length < 0 || size < 0 || !memory.isMapped(address, size)) {
+      throw new SystemCallException(Errno.ENOMEM);
+    }
+    for (long page = address; page != address + size; page += GuestMemory.PAGE) {
+      if (label(page).isEmpty()) {
+        throw new SystemCallException(Errno.ENOMEM);
+      }
+    }
+    return size / GuestMemory.PAGE;
+  }
+
+  /** How much of memory the program sees. */
+  long visibleBytes() {
+    long bytes = 0;
+    for (Mapping mapping : memory.mappings()) {
+      long end = mapping.start() + mapping.host().byteSize();
+      for (long page = mapping.start(); page != end; page += GuestMemory.PAGE) {
+        bytes += label(page).isPresent() ? GuestMemory.PAGE : 0;
+      }
+    }
+    return bytes;
   }
 
   /** Changes permissions of mapped pages. */

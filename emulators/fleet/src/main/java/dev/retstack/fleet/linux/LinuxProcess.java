@@ -57,6 +57,7 @@ public final class LinuxProcess implements AutoCloseable {
   private final int stackPointer;
   private final AddressSpace space;
   private final FileTable files;
+  private final ProcessFiles processFiles;
   private final Optional<Sysroot> sysroot;
   private final CodeMappings code = new CodeMappings();
   private final Signals signals;
@@ -109,7 +110,9 @@ public final class LinuxProcess implements AutoCloseable {
     this.names = abi.names();
     this.threads = threads;
     ThreadNames threadNames = new ThreadNames(memory, threads, options.arguments().getFirst());
-    this.files = files(abi.dialect().open(), threadNames);
+    this.processFiles =
+        new ProcessFiles(memory, space, threads, threadNames, image, sysroot, executable());
+    this.files = files(abi.dialect().open());
     this.cpu = cpu;
     this.stackPointer = registers.sp();
     this.registers = new CallRegisters(abi, registers, memory, cpu);
@@ -155,15 +158,15 @@ public final class LinuxProcess implements AutoCloseable {
     abi.descriptorTable().ifPresent(page -> space.reserve(page, GuestMemory.PAGE));
     abi.helpers()
         .filter(page -> !memory.overlaps(page.address(), GuestMemory.PAGE)) // the image is there
-        .ifPresent(page -> space.mapCode(page.address(), page.code().toByteArray()));
+        .ifPresent(page -> space.mapCode(page.address(), page.code().toByteArray(), "[vectors]"));
   }
 
-  private FileTable files(OpenFlags flags, ThreadNames threadNames) {
+  private FileTable files(OpenFlags flags) {
     FileTable.Streams streams =
         new FileTable.Streams(
             options.stdin(), options.stdout(), options.stderr(), options.outputBytesMax());
     Names files = new Names(options.readable(), options.writable());
-    return new FileTable(streams, flags, files, sysroot, random, threadNames::find);
+    return new FileTable(streams, flags, files, sysroot, random, processFiles);
   }
 
   /** What the program is called where it asks: its name on the host if it may know that. */
@@ -186,8 +189,11 @@ public final class LinuxProcess implements AutoCloseable {
     long bottom = space.mapStack(options.stackBytes(), image.executableStack().orElse(false));
     byte[] bytes = new byte[AT_RANDOM_BYTES];
     random.nextBytes(bytes);
-    return new InitialStack(memory, bottom, space.stackTop(), abi.stackGap())
-        .write(image, sysroot.map(Sysroot::interpreter), options, abi.platform(), bytes);
+    long first =
+        new InitialStack(memory, bottom, space.stackTop(), abi.stackGap())
+            .write(image, sysroot.map(Sysroot::interpreter), options, abi.platform(), bytes);
+    processFiles.started(first);
+    return first;
   }
 
   /**

@@ -7,6 +7,7 @@ import dev.retstack.fleet.linux.call.SystemCallException;
 import dev.retstack.fleet.linux.file.FileTable;
 import dev.retstack.fleet.linux.file.HostFile;
 import dev.retstack.fleet.linux.shared.CodeMappings;
+import dev.retstack.fleet.linux.shared.MappedFiles.Piece;
 import dev.retstack.fleet.memory.GuestMemory;
 import java.io.IOException;
 import java.util.Arrays;
@@ -19,6 +20,11 @@ final class MemoryCalls {
   private static final long MAP_FIXED = 0x10;
   private static final long MAP_FIXED_NOREPLACE = 0x10_0000;
   private static final long MREMAP_MAYMOVE = 1;
+
+  /** {@code MS_ASYNC}, {@code MS_INVALIDATE}, {@code MS_SYNC}. */
+  private static final long MS_ALL = 7;
+
+  private static final long MS_ASYNC_OR_SYNC = 5;
 
   private static final int MMAP_ARGUMENTS = 6;
 
@@ -68,6 +74,8 @@ final class MemoryCalls {
     calls.put("mprotect", this::protect);
     calls.put("mremap", this::remap);
     calls.put("madvise", a -> 0);
+    calls.put("mincore", this::resident);
+    calls.put("msync", this::synchronize);
     calls.put("cacheflush", a -> 0);
     calls.put("riscv_flush_icache", a -> 0);
   }
@@ -105,6 +113,10 @@ final class MemoryCalls {
     long address = place(a, GuestMemory.READ | GuestMemory.WRITE);
     fill(address, file, offset, a[1]);
     space.protect(address, a[1], permissions);
+    boolean shared = (flags & MAP_TYPE) != MAP_PRIVATE;
+    long end = address + GuestMemory.pageUp(a[1]);
+    String name = files.name(file);
+    space.files().add(new Piece(address, end, offset, file.inode(0), name, shared));
     code.mapped(file.path(), address, offset, GuestMemory.pageUp(a[1]), permissions);
     return address;
   }
@@ -131,6 +143,24 @@ final class MemoryCalls {
       return address;
     }
     return space.map(a[1], permissions);
+  }
+
+  /** Pages are always in memory. */
+  private long resident(long[] a) {
+    long pages = space.requireMapped(a[0], a[1]);
+    for (long i = 0; i < pages; i++) {
+      memory.writeByte(a[2] + i, (byte) 1);
+    }
+    return 0;
+  }
+
+  /** No mapping is written to a file: what is mapped is in step with it. */
+  private long synchronize(long[] a) {
+    if ((a[2] & ~MS_ALL) != 0 || (a[2] & MS_ASYNC_OR_SYNC) == MS_ASYNC_OR_SYNC) {
+      throw new SystemCallException(Errno.EINVAL);
+    }
+    space.requireMapped(a[0], a[1]);
+    return 0;
   }
 
   private long unmap(long[] a) {

@@ -173,9 +173,7 @@ final class PathCalls {
 
   private long statusOf(Path name, boolean follow, StatLayout layout, long address)
       throws IOException {
-    boolean isExecutable = name.toString().equals(EXECUTABLE_LINK);
-    FileTable.Status of = files.status(isExecutable ? Path.of(executable) : name, follow);
-    return status(of, layout, address);
+    return status(files.status(name, follow), layout, address);
   }
 
   private long status(OpenFile file, long descriptor, StatLayout layout, long address)

@@ -24,7 +24,7 @@ final class ProcessCalls {
   private static final long SECOND_NS = 1_000_000_000L;
 
   /** {@code AT_CLKTCK} is 100. */
-  private static final long TICK_NS = SECOND_NS / 100;
+  static final long TICK_NS = SECOND_NS / 100;
 
   /** Of {@code struct rusage}: two times of two words each, and numbers. */
   private static final int USAGE_WORDS = 18;

@@ -263,6 +263,39 @@ final class MemoryCallsTest {
     }
   }
 
+  @ParameterizedTest
+  @CsvSource({"x86_64", "i386", "mips64", "s390x"})
+  void pagesAreInMemoryAndInStepWhereTheProgramHasThem(String isa) {
+    try (Guest guest = new Guest(isa)) {
+      long flags = isa.startsWith("mips") ? 0x802 : PRIVATE_ANONYMOUS;
+      String call = isa.equals("i386") ? "mmap2" : isa.equals("s390x") ? "" : "mmap";
+      long a = call.isEmpty() ? SCRATCH : guest.call(call, 0, 3 * PAGE, RW, flags, -1, 0);
+      long answer = SCRATCH + 2 * PAGE;
+      long beyond = call.isEmpty() ? Guest.SCRATCH_BYTES : 3 * PAGE;
+      assertThat(guest.call("mincore", a, PAGE + 1, answer)).isZero();
+      assertThat(guest.text(answer, 3)).isEqualTo("\1\1\0");
+      assertThat(guest.call("mincore", a + 1, PAGE, answer)).isEqualTo(error(guest, Errno.EINVAL));
+      assertThat(guest.call("mincore", a + beyond, 1, answer))
+          .isEqualTo(error(guest, Errno.ENOMEM));
+      assertThat(guest.call("mincore", a, PAGE, Guest.NOWHERE))
+          .isEqualTo(error(guest, Errno.EFAULT));
+      for (long how : new long[] {1, 2, 4, 6}) {
+        assertThat(guest.call("msync", a, PAGE, how)).isZero();
+        assertThat(guest.call("msync", a + beyond, 1, how)).isEqualTo(error(guest, Errno.ENOMEM));
+      }
+      assertThat(guest.call("msync", a, PAGE, 5)).isEqualTo(error(guest, Errno.EINVAL));
+      assertThat(guest.call("msync", a, PAGE, 8)).isEqualTo(error(guest, Errno.EINVAL));
+      assertThat(guest.call("msync", a, -1, 1)).isEqualTo(error(guest, Errno.ENOMEM));
+
+      guest.process.reserve(a, PAGE);
+      assertThat(guest.call("mincore", a, PAGE, answer)).isEqualTo(error(guest, Errno.ENOMEM));
+    }
+  }
+
+  private static long error(Guest guest, Errno error) {
+    return -guest.isa.syscalls().dialect().number(error);
+  }
+
   private static long map(Guest guest, long size) {
     return guest.call("mmap", 0, size, RW, PRIVATE_ANONYMOUS);
   }

@@ -17,6 +17,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SplittableRandom;
+import java.util.function.ToLongFunction;
 
 /** The file descriptors of a process, and the files that it may name. */
 public final class FileTable {
@@ -41,6 +42,9 @@ public final class FileTable {
   /** Flags of files that are open, as the program sees them. */
   private final Map<OpenFile, Integer> flags = new HashMap<>();
 
+  /** The names by which files were opened. */
+  private final Map<OpenFile, String> openedAs = new HashMap<>();
+
   private final Streams streams;
   private final OpenFile.Quota quota;
   private final OpenFlags known;
@@ -60,10 +64,17 @@ public final class FileTable {
    */
   public record Streams(InputStream in, OutputStream out, OutputStream err, long outputMax) {}
 
-  /** Finds a word that the kernel tells of the process, such as {@code /proc/self/comm}. */
-  @FunctionalInterface
+  /** Finds what the kernel tells of the process, such as {@code /proc/self/comm}. */
   public interface Words {
-    Optional<OpenFile> find(String name);
+    /**
+     * What it writes itself.
+     *
+     * @param numbers of files of the host
+     */
+    Optional<OpenFile> find(String name, ToLongFunction<Path> numbers);
+
+    /** The program's own file on the host, where the name is one of it. */
+    Optional<Path> program(String name);
   }
 
   /** Three descriptors: input, output, errors. */
@@ -120,6 +131,11 @@ public final class FileTable {
     throw new SystemCallException(Errno.ENOTDIR);
   }
 
+  /** The name by which a file was opened. */
+  public String name(OpenFile file) {
+    return openedAs.getOrDefault(file, "");
+  }
+
   /** The names that the program may use. */
   public Names names() {
     return names;
@@ -127,7 +143,10 @@ public final class FileTable {
 
   /** Opens a file; returns the lowest free descriptor. */
   public int open(Path name, int how, int mode) throws IOException {
-    return add(find(name, how, mode), how);
+    OpenFile file = find(name, how, mode);
+    int descriptor = add(file, how);
+    openedAs.putIfAbsent(file, name.normalize().toString());
+    return descriptor;
   }
 
   /** Opens a file for writing, new or emptied. */
@@ -178,6 +197,7 @@ public final class FileTable {
   public void release(OpenFile file) throws IOException {
     if (!has(file)) {
       flags.remove(file);
+      openedAs.remove(file);
       file.close();
     }
   }
@@ -253,7 +273,7 @@ public final class FileTable {
       case "/dev/zero" -> Optional.of(new OpenFile.Source(null));
       case "/dev/random", "/dev/urandom" -> Optional.of(new OpenFile.Source(random));
       case "/dev/tty" -> throw new SystemCallException(Errno.ENXIO);
-      default -> text.startsWith("/proc/") ? words.find(text) : Optional.empty();
+      default -> text.startsWith("/proc/") ? words.find(text, this::number) : Optional.empty();
     };
   }
 
@@ -261,7 +281,7 @@ public final class FileTable {
     boolean writes = (how & ACCESS_MODE) != 0;
     boolean makes = OpenFlags.has(how, known.create());
     if (!writes && !makes) {
-      Optional<Path> object = sysroot.flatMap(root -> root.find(name.toString()));
+      Optional<Path> object = readOnly(name);
       if (object.isPresent()) {
         Names.Place place = new Names.Place(object.get(), false, false);
         return HostFile.open(place, number(object.get()), 0, quota);
@@ -306,6 +326,13 @@ public final class FileTable {
       forget(place.path());
     }
     return file;
+  }
+
+  /** The program itself, or a shared object: it may be read wherever it is on the host. */
+  private Optional<Path> readOnly(Path name) {
+    return words
+        .program(name.normalize().toString())
+        .or(() -> sysroot.flatMap(root -> root.find(name.toString())));
   }
 
   private Path unusedIn(Path folder) throws IOException {
@@ -526,7 +553,7 @@ public final class FileTable {
     if (known.isPresent()) {
       return new Status(known.get().mode(), 0, known.get().inode(0), 1, true);
     }
-    Optional<Path> object = sysroot.flatMap(root -> root.find(name.toString()));
+    Optional<Path> object = readOnly(name);
     if (object.isPresent()) {
       return status(new Names.Place(object.get(), false, false));
     }

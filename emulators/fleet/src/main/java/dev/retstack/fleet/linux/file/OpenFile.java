@@ -6,8 +6,10 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.SplittableRandom;
+import java.util.function.Supplier;
 
 /**
  * What a file descriptor stands for. An operation that a kind of file does not have fails as on
@@ -227,6 +229,51 @@ public interface OpenFile extends Closeable {
     @Override
     public long seek(long offset, int whence) {
       return 0;
+    }
+  }
+
+  /** What the kernel writes when it is read from its start, such as {@code /proc/self/maps}. */
+  final class Text implements OpenFile {
+    private final Supplier<String> source;
+    private byte[] bytes = {};
+    private long place;
+
+    public Text(Supplier<String> source) {
+      this.source = source;
+    }
+
+    @Override
+    public int mode() {
+      return 0100444;
+    }
+
+    @Override
+    public int read(byte[] into, int length) {
+      byte[] piece = new byte[length];
+      int got = readAt(place, piece);
+      System.arraycopy(piece, 0, into, 0, got);
+      place += got;
+      return got;
+    }
+
+    @Override
+    public int readAt(long at, byte[] into) {
+      if (at == 0) {
+        bytes = source.get().getBytes(StandardCharsets.UTF_8);
+      }
+      int got = (int) Math.clamp(bytes.length - at, 0, into.length);
+      System.arraycopy(bytes, (int) Math.min(at, bytes.length), into, 0, got);
+      return got;
+    }
+
+    @Override
+    public long seek(long offset, int whence) {
+      long to = whence == 1 ? place + offset : offset;
+      if (whence < 0 || whence > 1 || to < 0) {
+        throw new SystemCallException(Errno.EINVAL);
+      }
+      place = to;
+      return place;
     }
   }
 

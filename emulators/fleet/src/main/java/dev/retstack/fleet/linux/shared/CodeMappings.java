@@ -41,7 +41,7 @@ public final class CodeMappings {
 
   /** The program's interpreter, which was loaded with it. */
   public void interpreter(LoadedImage image) {
-    for (ElfFile.CodePages pages : image.elf().codePages()) {
+    for (ElfFile.FilePages pages : image.elf().codePages()) {
       tell(
           new MappedObjects.Mapped(
               image, 0, pages.address(), pages.fileOffset(), pages.size(), pages.protection()));

@@ -333,22 +333,27 @@ public final class ElfFile {
    * @param size bytes, whole pages
    * @param protection PROT_READ 1, PROT_WRITE 2, PROT_EXEC 4
    */
-  public record CodePages(long address, long fileOffset, long size, int protection) {}
+  public record FilePages(long address, long fileOffset, long size, int protection) {}
+
+  private static final int PROT_EXEC = 4;
 
   /** Those of all executable segments. */
-  public List<CodePages> codePages() {
-    List<CodePages> pages = new ArrayList<>();
+  public List<FilePages> codePages() {
+    return filePages().stream().filter(pages -> (pages.protection() & PROT_EXEC) != 0).toList();
+  }
+
+  /** Those of all segments, as far as the file fills them. */
+  public List<FilePages> filePages() {
+    List<FilePages> pages = new ArrayList<>();
     for (SegmentTable.Load load : segments.files()) {
-      if ((load.flags() & Elf.PF_X) != 0) {
-        long start = load.address() & -PAGE;
-        long end = load.address() + load.range().size();
-        pages.add(
-            new CodePages(
-                start,
-                load.range().offset() & -PAGE,
-                (end - start + PAGE - 1) & -PAGE,
-                Integer.reverse(load.flags()) >>> 29));
-      }
+      long start = load.address() & -PAGE;
+      long end = load.address() + load.range().size();
+      pages.add(
+          new FilePages(
+              start,
+              load.range().offset() & -PAGE,
+              (end - start + PAGE - 1) & -PAGE,
+              Integer.reverse(load.flags()) >>> 29));
     }
     return pages;
   }

@@ -1,0 +1,130 @@
+package dev.retstack.fleet.linux;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.retstack.fleet.core.CoreOptions.ProbeKind;
+import dev.retstack.fleet.loader.GuestCompiler;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Programs and C libraries read of themselves what the kernel writes below {@code /proc}. */
+class ProcessFilesTest {
+  private static final String SOURCE =
+      """
+      #define _GNU_SOURCE
+      #include <fcntl.h>
+      #include <pthread.h>
+      #include <stdio.h>
+      #include <stdlib.h>
+      #include <string.h>
+      #include <sys/mman.h>
+      #include <sys/stat.h>
+      #include <unistd.h>
+      static int data = 1;
+      static char line[1024];
+      __attribute__((noinline)) static void where(const char *what, const void *p) {
+        FILE *maps = fopen("/proc/self/maps", "r");
+        if (maps == 0) { printf("no maps\\n"); return; }
+        unsigned long last = 0;
+        while (fgets(line, sizeof line, maps)) {
+          unsigned long from, to, offset, inode;
+          char perms[8], name[256] = "";
+          int got = sscanf(line, "%lx-%lx %7s %lx 00:00 %lu %255s", &from, &to, perms, &offset,
+                           &inode, name);
+          if (got < 5 || from < last || from >= to) printf("bad line %s", line);
+          last = to;
+          if ((unsigned long)p >= from && (unsigned long)p < to)
+            printf("%s %s %s %d\\n", what, perms, name, inode != 0);
+        }
+        fclose(maps);
+      }
+      int main(int argc, char **argv) {
+        int local;
+        void *heap = sbrk(4096);
+        char *page = mmap(0, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        where("code", (void *)main);
+        where("data", &data);
+        where("heap", heap);
+        where("stack", &local);
+        where("anonymous", page);
+        munmap(page, 4096);
+        where("nothing", page);
+
+        pthread_attr_t attributes;
+        void *low = 0;
+        size_t size = 0;
+        int failed = pthread_getattr_np(pthread_self(), &attributes);
+        if (!failed) pthread_attr_getstack(&attributes, &low, &size);
+        printf("own stack %d %d\\n", failed, (char *)&local >= (char *)low
+               && (char *)&local < (char *)low + size);
+
+        char state[1024] = "";
+        int fd = open("/proc/self/stat", O_RDONLY);
+        ssize_t bytes = read(fd, state, sizeof state - 1);
+        close(fd);
+        int fields = 0;
+        unsigned long start = 0;
+        char *at = state;
+        for (char *word = strtok(at, " \\n"); word; word = strtok(0, " \\n")) {
+          if (++fields == 28) start = strtoul(word, 0, 10);
+          if (fields <= 4) printf("%s ", word);
+        }
+        printf("%d %d\\n", fields, bytes > 0 && start > (unsigned long)&local
+               && start < (unsigned long)&local + 65536);
+
+        char magic[5] = "";
+        struct stat s;
+        fd = open("/proc/self/exe", O_RDONLY);
+        read(fd, magic, 4);
+        printf("exe %d %d %d %d\\n", memcmp(magic, "\\177ELF", 4), stat("/proc/self/exe", &s),
+               lstat("/proc/self/exe", &s) || s.st_size < 1000,
+               open("/proc/self/exe", O_RDWR) == -1);
+        return 0;
+      }
+      """;
+
+  @TempDir private Path folder;
+
+  @ParameterizedTest
+  @CsvSource({
+    "gcc, -static",
+    "gcc, -pie",
+    "aarch64-linux-gnu-gcc, -static",
+    "aarch64-linux-gnu-gcc, -pie",
+    "arm-linux-gnueabihf-gcc, -static",
+    "s390x-linux-gnu-gcc, -pie"
+  })
+  void programsReadTheirOwnMapsStateAndFile(String compiler, String link) throws Exception {
+    Assumptions.assumeTrue(GuestCompiler.installed(compiler), "skipped: no " + compiler);
+    Path source = Files.writeString(folder.resolve("prog.c"), SOURCE);
+    List<String> flags = new ArrayList<>(List.of("-O1", "-w", "-pg", "-pthread", link));
+    flags.add(source.toString());
+    Path program =
+        GuestCompiler.compileWith(compiler, folder.resolve("prog"), flags.toArray(String[]::new));
+    String first = null;
+    for (long slice : new long[] {1_000_000, 97}) {
+      HostedRun run = HostedRun.of(program, LinuxOptions.of("prog"), "", ProbeKind.AUTO, slice);
+      assertThat(run.stdout())
+          .isEqualTo(
+              """
+              code r-xp /prog 1
+              data rw-p /prog 1
+              heap rw-p [heap] 0
+              stack rw-p [stack] 0
+              anonymous r--p  0
+              own stack 0 1
+              1000 (prog) R 1 52 1
+              exe 0 0 0 1
+              """);
+      assertThat(run.result().ending().detail()).isEqualTo("exited with code 0");
+      first = first == null ? run.stdout() : first;
+      assertThat(run.stdout()).isEqualTo(first);
+    }
+  }
+}
