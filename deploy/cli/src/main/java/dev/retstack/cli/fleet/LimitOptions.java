@@ -13,7 +13,9 @@ public final class LimitOptions {
   @Option(
       names = "--max-instructions",
       paramLabel = "N",
-      description = "Stop each core after about N instructions.")
+      description =
+          "Stop each core after about N instructions. Changes of the memory map count too, where a"
+              + " program has more than 256 mappings.")
   private long instructions = CoreOptions.UNLIMITED;
 
   @Option(

@@ -60,6 +60,12 @@ public final class Core implements AutoCloseable {
     ENDED
   }
 
+  /** Up to so many, a change takes the engine less time than the system call does. */
+  private static final int MAPPINGS_FREE = 256;
+
+  /** A change of one mapping has the engine go through all: about 2 µs for each, as this many. */
+  private static final long INSTRUCTIONS_PER_MAPPING = 64;
+
   private final LoadedImage image;
   private final Isa isa;
   private final Unicorn engine;
@@ -104,6 +110,9 @@ public final class Core implements AutoCloseable {
   /** Its number; -1: none of the processor's. */
   private int exceptionRaised = -1;
 
+  /** Instructions that stand for the time in which the engine changed its mappings. */
+  private long mappingWork;
+
   private CoreEnding pending;
   private CoreEnding ending;
 
@@ -115,7 +124,8 @@ public final class Core implements AutoCloseable {
     this.isa = image.isa();
     this.engine = engine;
     ElfFile elf = image.elf();
-    tlb = new VirtualTlb(engine, isa, this::instructions, this::forgetBlocks, this::forgetMappings);
+    tlb =
+        new VirtualTlb(engine, isa, this::instructions, this::forgetBlocks, this::mappingsChanged);
     memory = new GuestMemory(isa.wordBytes(), isa.order(), tlb);
     tlb.serve(memory);
     Optional<Sysroot> sysroot = sysroot(image, options);
@@ -433,9 +443,7 @@ public final class Core implements AutoCloseable {
     stoppedAt = pc;
     return switch (pacer.stop()) {
       case DEADLINE ->
-          last && !hurried && !stopsBehind
-              ? end(CoreEnding.stopped("limit of %d instructions".formatted(instructionLimit)))
-              : Slice.DEADLINE;
+          last && !hurried && !stopsBehind ? end(CoreEnding.stopped(limit())) : Slice.DEADLINE;
       case BATCH_FULL -> Slice.BATCH_FULL;
       case OUTERMOST_RETURN -> outermostReturn();
       case IDLE_LOOP -> idleLoop();
@@ -730,10 +738,25 @@ public final class Core implements AutoCloseable {
     return engine;
   }
 
-  private void forgetMappings() {
-    if (pacer != null) {
-      pacer.mappingsChanged();
+  private void mappingsChanged() {
+    if (pacer == null) { // while the image is loaded
+      return;
     }
+    pacer.mappingsChanged();
+    long beyond = memory.mappingCount() - MAPPINGS_FREE;
+    if (beyond > 0) {
+      mappingWork += beyond * INSTRUCTIONS_PER_MAPPING;
+      if (pending == null && mappingWork >= instructionLimit - instructions()) {
+        stopWith(
+            CoreEnding.stopped(
+                "%s, %d of which stand for changes of %d mappings"
+                    .formatted(limit(), mappingWork, memory.mappingCount())));
+      }
+    }
+  }
+
+  private String limit() {
+    return "limit of %d instructions".formatted(instructionLimit);
   }
 
   private void forgetBlocks() {

@@ -142,6 +142,11 @@ public final class GuestMemory implements AutoCloseable {
     listener.protectionChanged(address, size);
   }
 
+  /** How many mappings there are. */
+  public int mappingCount() {
+    return regions.size();
+  }
+
   /** All mappings, sorted by unsigned address. */
   public List<Mapping> mappings() {
     return regions.stream().map(region -> new Mapping(region.start, region.host)).toList();

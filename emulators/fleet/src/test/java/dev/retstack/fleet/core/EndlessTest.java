@@ -104,6 +104,15 @@ class EndlessTest {
             core ->
                 write(core, x86, "b80b000000 48bf0000000030000000 48be0000000001000000 0f05 ebe3")),
         new Program(
+            "more and more mappings",
+            x86, // 1: mmap(0, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); jmp 1b
+            core ->
+                write(
+                    core,
+                    x86,
+                    "b809000000 31ff be00100000 ba01000000 41ba22000000 49c7c0ffffffff 4531c9"
+                        + " 0f05 ebdb")),
+        new Program(
             "an instruction with 16 M rounds",
             x86, // 1: mov $0x20000000,%esi; mov $0x1000000,%ecx; rep lodsb; jmp 1b
             core -> write(core, x86, "be00000020 b900000001 f3ac ebf2")),
@@ -124,7 +133,7 @@ class EndlessTest {
     for (ProbeKind probe : List.of(ProbeKind.AUTO, ProbeKind.JAVA)) {
       CoreOptions options = options(program.image(), probe).withInstructionLimit(LIMIT);
       Run run = Run.of(program.image(), options, 7_777, program.prepare());
-      assertThat(run.ending().detail()).isEqualTo("limit of %d instructions", LIMIT);
+      assertThat(run.ending().detail()).startsWith("limit of %d instructions".formatted(LIMIT));
       assertThat(run.records().size()).isLessThan((int) (10 * LIMIT));
       told.add(List.of(run.instructions(), run.records()));
     }
