@@ -7,6 +7,7 @@ import dev.retstack.cli.command.Ranges;
 import dev.retstack.cli.command.Shutdown;
 import dev.retstack.cli.command.Terminal;
 import dev.retstack.schema.wire.NearNames;
+import dev.retstack.unicorn.library.UnicornLoadException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
@@ -146,12 +147,15 @@ public final class Main {
   private static String sentence(Exception thrown) {
     return switch (thrown) {
       case CommandException known -> known.getMessage();
+      case UnicornLoadException known -> known.getMessage();
       case IOException io -> FileTrouble.sentence(io);
       default -> "this is a defect of retstack, please report it: " + thrown;
     };
   }
 
   private static boolean isDefect(Exception thrown) {
-    return !(thrown instanceof CommandException || thrown instanceof IOException);
+    return !(thrown instanceof CommandException
+        || thrown instanceof UnicornLoadException
+        || thrown instanceof IOException);
   }
 }

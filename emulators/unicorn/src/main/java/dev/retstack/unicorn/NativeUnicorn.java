@@ -102,6 +102,11 @@ final class NativeUnicorn {
 
   private NativeUnicorn() {}
 
+  /** Links all functions: to initialise this class does it. */
+  static void link() {
+    // nothing more
+  }
+
   private static FunctionDescriptor shape(MemoryLayout... arguments) {
     return FunctionDescriptor.of(JAVA_INT, arguments);
   }

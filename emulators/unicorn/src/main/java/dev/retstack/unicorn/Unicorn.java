@@ -63,7 +63,7 @@ public final class Unicorn extends UnicornControls implements AutoCloseable {
    * @throws UnicornLoadException if there is no libunicorn that can be called
    */
   public static Unicorn open(int arch, int mode) {
-    UnicornLibrary.get(); // before NativeUnicorn, whose initialiser could not throw it as it is
+    load();
     Arena arena = Arena.ofShared();
     try {
       MemorySegment out = arena.allocate(JAVA_LONG);
@@ -74,6 +74,23 @@ public final class Unicorn extends UnicornControls implements AutoCloseable {
     } catch (Throwable t) {
       arena.close();
       throw t;
+    }
+  }
+
+  /**
+   * Loads the library and links its functions, unless that was done.
+   *
+   * @throws UnicornLoadException if there is no libunicorn that can be called
+   */
+  public static void load() {
+    UnicornLibrary.get();
+    try {
+      NativeUnicorn.link();
+    } catch (ExceptionInInitializerError e) {
+      if (e.getCause() instanceof UnicornLoadException known) {
+        throw known;
+      }
+      throw e;
     }
   }
 

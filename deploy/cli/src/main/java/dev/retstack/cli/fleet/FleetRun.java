@@ -153,6 +153,7 @@ public final class FleetRun {
 
   private List<CoreResult> run(ChunkSink sink, Runner fleet)
       throws IOException, InterruptedException {
+    Unicorn.load(); // a core without it would only fault, in a child too
     Thread runner = Thread.currentThread();
     CountDownLatch done = new CountDownLatch(1);
     shutdown.add(

@@ -38,6 +38,7 @@ import dev.retstack.service.progress.CoreWatch;
 import dev.retstack.service.query.View;
 import dev.retstack.service.replay.KafkaToTrace;
 import dev.retstack.service.replay.TraceReplay;
+import dev.retstack.unicorn.Unicorn;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -110,6 +111,7 @@ public final class DemoVerb extends Verb {
     }
     List<CoreSpec> specs =
         live ? LiveDemo.cores(probe.probe()) : CoreSpecs.zoo(images, cores, probe.probe());
+    Unicorn.load();
     Path folder = DataFolder.choose(dir, "demo");
     note("data in " + folder.toAbsolutePath().normalize());
     try (Shutdown shutdown = Shutdown.install()) {

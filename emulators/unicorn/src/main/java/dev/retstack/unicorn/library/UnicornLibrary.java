@@ -3,6 +3,7 @@ package dev.retstack.unicorn.library;
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -10,6 +11,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -20,6 +24,14 @@ import java.util.function.Consumer;
  */
 @SuppressWarnings("restricted")
 public final class UnicornLibrary {
+  /** {@code \177ELF}, read in little-endian order. */
+  private static final int ELF_MAGIC = 0x464C_457F;
+
+  private static final int ELF64_HEADER = 64;
+  private static final int E_SHOFF = 0x28;
+  private static final int E_SHENTSIZE = 0x3A;
+  private static final int E_SHNUM = 0x3C;
+
   private static final System.Logger LOG = System.getLogger(UnicornLibrary.class.getName());
 
   private static final Linker LINKER = Linker.nativeLinker();
@@ -113,12 +125,35 @@ public final class UnicornLibrary {
 
   private static SymbolLookup lookup(String name, Arena arena) {
     try {
+      requireWhole(Path.of(name));
       return SymbolLookup.libraryLookup(name, arena);
     } catch (IllegalArgumentException e) {
       throw new UnicornLoadException(name + " does not load: " + e.getMessage(), e);
     } catch (IllegalCallerException e) {
       throw new UnicornLoadException(
           "native access is off: start java with --enable-native-access=ALL-UNNAMED", e);
+    }
+  }
+
+  /** The loader maps a file without its end, and the process then dies of SIGBUS. */
+  private static void requireWhole(Path file) {
+    if (!file.isAbsolute()) {
+      return; // the system's loader finds it
+    }
+    try (FileChannel channel = FileChannel.open(file)) {
+      ByteBuffer header = ByteBuffer.allocate(ELF64_HEADER).order(ByteOrder.LITTLE_ENDIAN);
+      channel.read(header);
+      if (header.hasRemaining() || header.getInt(0) != ELF_MAGIC) {
+        throw new UnicornLoadException(file + " is no ELF file: it is no libunicorn");
+      }
+      long end =
+          header.getLong(E_SHOFF) + (long) header.getShort(E_SHENTSIZE) * header.getShort(E_SHNUM);
+      if (channel.size() < end) {
+        throw new UnicornLoadException(
+            "%s is cut off: it has %,d bytes of at least %,d".formatted(file, channel.size(), end));
+      }
+    } catch (IOException e) {
+      throw new UnicornLoadException(file + " does not load: " + e.getMessage(), e);
     }
   }
 
