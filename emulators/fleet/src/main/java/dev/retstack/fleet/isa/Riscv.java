@@ -274,6 +274,7 @@ final class Riscv {
    *   sd   ra, k(sp)         c.sdsp ra, k       sw and c.swsp on riscv32
    *   addi s0, sp, m         c.addi4spn s0, m
    *   lui  t0, hi; addi t0, t0, lo; add sp, sp, t0    frames beyond 2 KiB
+   *   jal  t0, __riscv_save_n           -msave-restore: this routine is read as part of it
    * </pre>
    *
    * A nested function pushes t2, its static chain, and pops it again: sp goes both ways.
@@ -303,6 +304,30 @@ final class Riscv {
                 ? form("c.sdsp ra", 2, 0xe006, 0xe07f, (c, f) -> f.save(immediateSdsp(c)))
                 : form("c.swsp ra", 2, 0xc006, 0xe07f, (c, f) -> f.save(immediateSwsp(c))),
             form("addi s0,sp", 4, 0x0001_0413, 0x000f_ffff, (c, f) -> f.point(immediateI(c), word)),
+            // __riscv_save_n, of -msave-restore: j, li, slli and jr are of its code
+            form("jal t0", 4, 0x02ef, 0x0fff, (c, f) -> f.call(nearTarget(f.at(), c), 4)),
+            form(
+                "call t0",
+                8,
+                0x02e7_0000_0017L,
+                0x7fff_0000_007fL,
+                (c, f) -> f.call(farTarget(f.at(), c), 8)),
+            form("j", 4, 0x006f, 0x0fff, (c, f) -> f.jump(nearTarget(f.at(), c), 4)),
+            form("c.j", 2, 0xa001, 0xe003, (c, f) -> f.jump(compressedTarget(f.at(), c), 2)),
+            form("li t1", 4, 0x0000_0313, 0x000f_ffff, (c, f) -> f.load(immediateI(c))),
+            form("c.li t1", 2, 0x4301, 0xef83, (c, f) -> f.load(immediateCi(c))),
+            form(
+                "slli t1",
+                4,
+                0x0003_1313,
+                0xfc0f_ffffL,
+                (c, f) -> f.load(f.loaded() << (c >>> 20 & 63))),
+            form("c.slli t1", 2, 0x0302, 0xef83, (c, f) -> f.load(f.loaded() << (c >>> 2 & 31))),
+            form("add sp,sp,t1", 4, 0x0061_0133, 0xffff_ffffL, (c, f) -> f.grow(-f.loaded())),
+            form("c.add sp,t1", 2, 0x911a, 0xffff, (c, f) -> f.grow(-f.loaded())),
+            form("sub sp,sp,t1", 4, 0x4061_0133, 0xffff_ffffL, (c, f) -> f.grow(f.loaded())),
+            form("jr t0", 4, 0x0002_8067, 0xffff_ffffL, (c, f) -> f.comeBack(4)),
+            form("c.jr t0", 2, 0x8282, 0xffff, (c, f) -> f.comeBack(2)),
             form("c.addi4spn s0", 2, 0x0000, 0xe01f, (c, f) -> f.point(immediate4spn(c), word)))
         .upTo(Riscv::isUnread);
   }
@@ -314,10 +339,7 @@ final class Riscv {
             .map(f -> f.keepsFrame() || function == site ? f : f.withWhere(Where.UNREAD));
   }
 
-  /**
-   * Jumps (a call of {@code __riscv_save_n}, which moves sp, is one too), branches, and what else
-   * writes sp.
-   */
+  /** Jumps, branches, and what else writes sp. */
   private static boolean isUnread(long code) {
     int opcode = (int) code & 0x7f;
     int rd = (int) code >>> 7 & 31;

@@ -122,9 +122,13 @@ public record StackWalk(
       return Optional.of(SiteFacts.NONE.withWhere(Where.UNREAD)).filter(accept);
     }
     Frame frame = new Frame(atFirst);
-    long at = function;
-    while (Long.compareUnsigned(at, site) < 0) {
-      at += step(code.at(at), frame);
+    frame.at = function;
+    for (int steps = 0; frame.goesOnTo(site); steps++) {
+      if (steps > LONGEST) {
+        frame.cannotRead();
+      }
+      int size = step(code.at(frame.at), frame);
+      frame.at += size;
     }
     return Optional.of(frame.facts()).filter(accept);
   }
@@ -151,6 +155,14 @@ public record StackWalk(
     private boolean keepsFrame;
     private boolean copied;
     private boolean unread;
+
+    /** Of the instruction that is read. */
+    private long at;
+
+    /**
+     * Where the routine returns that is read in place of a call of it; 0 in the function itself.
+     */
+    private long back;
 
     private Frame(Where atFirst) {
       where = atFirst;
@@ -219,9 +231,50 @@ public record StackWalk(
       where = Where.UNKNOWN;
     }
 
+    private boolean goesOnTo(long site) {
+      return !unread && (back != 0 || Long.compareUnsigned(at, site) < 0);
+    }
+
     /** From here on nothing is known. */
     void cannotRead() {
       unread = true;
+    }
+
+    /** The address of the instruction. */
+    public long at() {
+      return at;
+    }
+
+    /**
+     * A routine is called that makes part of the frame: it is read next.
+     *
+     * @param size of the call
+     */
+    public void call(long routine, int size) {
+      unread |= back != 0;
+      back = at + size;
+      at = routine - size;
+    }
+
+    /**
+     * Such a routine goes on elsewhere.
+     *
+     * @param size of the jump
+     */
+    public void jump(long to, int size) {
+      unread |= back == 0;
+      at = to - size;
+    }
+
+    /**
+     * Such a routine is done.
+     *
+     * @param size of its return
+     */
+    public void comeBack(int size) {
+      unread |= back == 0;
+      at = back - size;
+      back = 0;
     }
 
     /** A word that may be the return address was pushed: a copy of it, after {@link #lose}. */

@@ -364,6 +364,16 @@ public final class EntryPoints {
     return code.sameFunction(one, other);
   }
 
+  /** True for an address in a routine that returns in place of the function that jumped to it. */
+  public boolean returnsForOthers(long address) {
+    SharedCode.Part part = code.at(address);
+    return part.image()
+        .elf()
+        .functionAt(address - part.bias())
+        .filter(LeavingFunctions::returnsForOthers)
+        .isPresent();
+  }
+
   /** From here on other sites are switched on or off. */
   public void follow(SiteRules next) {
     rules = next;
