@@ -386,6 +386,7 @@ struct core {
   uint64_t split_time; /* when a block was left in its middle last */
   uint64_t left_alone[LEFT_ALONE]; /* the first sites of those in unhijackable */
   uint64_t left_alone_count;
+  uint64_t in_pieces; /* 1: a stack is of pieces that lie anywhere: addresses do not say which frames a longjmp left */
 };
 
 static void stop_before(uc_engine *uc, struct core *c, uint64_t address, int reason) {

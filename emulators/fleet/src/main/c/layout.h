@@ -22,7 +22,7 @@ const struct {
     SIZE(trampoline), FIELD(trampoline, target), FIELD(trampoline, misses_left), FIELD(trampoline, number), FIELD(trampoline, given), CONSTANT(TRAMPOLINES), CONSTANT(TRAMPOLINE_SHIFT),
     FIELD(core, frames), FIELD(core, frame_count), FIELD(core, frames_used), FIELD(core, frame_capacity),
     FIELD(core, frame_limit), FIELD(core, shown), FIELD(core, ring), FIELD(core, record_count),
-    FIELD(core, record_capacity), FIELD(core, overruns), FIELD(core, unhijackable), FIELD(core, left_alone), FIELD(core, left_alone_count), FIELD(core, word_mask),
+    FIELD(core, record_capacity), FIELD(core, overruns), FIELD(core, unhijackable), FIELD(core, left_alone), FIELD(core, left_alone_count), FIELD(core, in_pieces), FIELD(core, word_mask),
     FIELD(core, code_mask), FIELD(core, word_bytes), FIELD(core, swap), FIELD(core, stack_pointer), FIELD(core, registers), FIELD(core, nothing), FIELD(core, result),
     FIELD(core, slot_reach), FIELD(core, watching), FIELD(core, watch_shift), FIELD(core, long_words), FIELD(core, pushes), FIELD(core, cards),
     FIELD(core, mode), FIELD(core, muted), FIELD(core, graph_base), FIELD(core, max_depth), FIELD(core, min_duration),

@@ -214,7 +214,7 @@ public final class FleetRun {
       }
       if (result.abandoned() > 0) {
         terminal.note(
-            "core %s: %s of abandoned coroutines dropped: if they return, there is no record"
+            "core %s: %s dropped that a longjmp left, or a switch of stacks: if they return, there is no record"
                     .formatted(result.name(), Count.grouped(result.abandoned(), "call"))
                 + " tells");
       }

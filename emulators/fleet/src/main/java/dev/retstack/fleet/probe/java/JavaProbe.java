@@ -88,6 +88,9 @@ public final class JavaProbe implements BlockProbe {
   /** True where no entry is recorded. */
   private boolean paused;
 
+  /** True where a stack is of pieces that lie anywhere. */
+  private final boolean inPieces;
+
   private final ReturnWatch watch;
   private final Unwinding unwinding;
   private long elsewhere;
@@ -105,6 +108,7 @@ public final class JavaProbe implements BlockProbe {
     this.points = plan.points();
     this.cards = points.cards().toArray(AbiCard[]::new);
     this.slotReach = points.slotReach(isa);
+    this.inPieces = plan.regions().inPieces();
     this.calls = new CountingCalls(points, machine.memory(), addresses);
     this.operands = new Operands(machine, points, this::lastBlock, this::returned);
     this.slot = new EntrySlot(engine, machine.memory(), operands, wordMask);
@@ -270,7 +274,9 @@ public final class JavaProbe implements BlockProbe {
       return muted || function(site, 0);
     }
     frames.lookForTailCall(site, slot, givenUp, landing, addresses);
-    contexts.giveUp(frames.living(card, slot.tailCaller(), slot.retP(), fp, wordMask));
+    if (!inPieces || slot.tailCaller() >= 0) { // else addresses do not say what a longjmp left
+      contexts.giveUp(frames.living(card, slot.tailCaller(), slot.retP(), fp, wordMask));
+    }
     if (muted || frames.ignores(flags, settings())) {
       return true;
     }
