@@ -69,7 +69,8 @@ enum special {
   SPECIAL_TRIGGER = 8, /* Java is asked first */
   SPECIAL_RETURN = 16, /* the exit is followed by the value returned */
   SPECIAL_ARGUMENTS = 32, /* the entry is followed by arguments */
-  SPECIAL_TASK = 64 /* Java is asked whose it is, and does something about tasks */
+  SPECIAL_TASK = 64, /* Java is asked whose it is, and does something about tasks */
+  SPECIAL_PASSED = 128 /* its function was entered at its first instruction */
 };
 
 /* What a frame is for, beside its exit. */
@@ -100,7 +101,7 @@ struct operand {
 };
 
 enum place { PLACE_MEMORY, PLACE_SAVED, PLACE_REGISTER };
-enum where { WHERE_SAVED, WHERE_IN_REGISTER, WHERE_UNKNOWN };
+enum where { WHERE_SAVED, WHERE_IN_REGISTER, WHERE_UNKNOWN, WHERE_UNREAD };
 
 struct slot {
   int32_t place;
@@ -112,6 +113,7 @@ struct slot {
   struct operand frame; /* where there is one, retp is this plus the frame_bytes of the site */
 };
 
+enum { LEFT_ALONE = 16 };
 enum { SLOTS = 4, FORETOLD = 4, ARGUMENTS = 8, VALUES_EACH = 4 };
 
 struct card {
@@ -382,6 +384,9 @@ struct core {
   uint64_t met; /* the block of which Java has said what there is to say of unwinders; UNMET */
   uint64_t returned; /* one past the block of the program that ran before the last exits */
   uint64_t split_time; /* when a block was left in its middle last */
+  uint64_t left_alone[LEFT_ALONE]; /* the first sites of those in unhijackable */
+  uint64_t left_alone_count;
+  uint64_t in_pieces; /* 1: a stack is of pieces that lie anywhere: addresses do not say which frames a longjmp left */
 };
 
 static void stop_before(uc_engine *uc, struct core *c, uint64_t address, int reason) {

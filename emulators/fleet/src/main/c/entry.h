@@ -5,6 +5,28 @@
 #include "rules.h"
 
 /*
+ * Nothing shows where the function returns: it is counted. Where entries alone are wanted, it is recorded all the same,
+ * from where the card has the return address once more, if it has.
+ */
+static __attribute__((noinline)) void leave_alone(uc_engine *uc, struct core *c, const struct site *site) {
+  if ((c->mode & (MODE_FUNCTION | MODE_TASKS | MODE_DECLARED)) == MODE_FUNCTION) {
+    int failed = 0;
+    uint64_t from = value(uc, c, ANY, &c->cards[site->card].parent, &failed);
+    record_function(c, site, failed ? 0 : from, 0);
+    return;
+  }
+  c->unhijackable++;
+  uint64_t i = 0;
+  while (i < c->left_alone_count && c->left_alone[i] != site->self_pc) {
+    i++;
+  }
+  if (i == c->left_alone_count && i < LEFT_ALONE) {
+    c->left_alone[i] = site->self_pc;
+    c->left_alone_count++;
+  }
+}
+
+/*
  * An entry, in the order in which JavaProbe decides: the slot, whose it is, which frames it stands on, whether the settings
  * want it, the hijack, the record. STOP_NONE, or why Java must be asked first.
  */
@@ -13,7 +35,7 @@ HOT int enter_frame(uc_engine *uc, struct core *c, const struct site *site, cons
   struct taken t = {NULL, 0, 0, 0, NULL, NONE, 0};
   uint64_t fp;
   if (!take_slot(uc, c, ANY, card, site, &t, &fp)) {
-    c->unhijackable++;
+    leave_alone(uc, c, site);
     return STOP_NONE;
   }
   if (ruled) {
@@ -37,7 +59,7 @@ HOT int enter_frame(uc_engine *uc, struct core *c, const struct site *site, cons
     return ASK_TRAMPOLINE;
   }
   uint64_t keep = living(c, card, t.tail_caller, t.ret_p, fp);
-  if (__builtin_expect(keep != c->frame_count, 0) && !give_up(c, keep)) {
+  if (__builtin_expect(keep != c->frame_count, 0) && !(c->in_pieces && t.tail_caller < 0) && !give_up(c, keep)) {
     return ASK_GIVEN_UP;
   }
   if (ruled && ignored(c, site)) {
@@ -73,6 +95,12 @@ HOT int enter_frame(uc_engine *uc, struct core *c, const struct site *site, cons
 
 /* As the settings have it: rare, and so apart. */
 static __attribute__((noinline)) int enter_by_rules(uc_engine *uc, struct core *c, const struct site *site) {
+  if (site->special & SPECIAL_PASSED) {
+    if (site->where == WHERE_UNREAD) {
+      leave_alone(uc, c, site);
+    }
+    return STOP_NONE;
+  }
   if ((site->special & SPECIAL_TRIGGER) && !c->triggered) {
     c->stop_value = site->self_pc;
     c->stop_time = time_now(c);

@@ -22,7 +22,7 @@ const struct {
     SIZE(trampoline), FIELD(trampoline, target), FIELD(trampoline, misses_left), FIELD(trampoline, number), FIELD(trampoline, given), CONSTANT(TRAMPOLINES), CONSTANT(TRAMPOLINE_SHIFT),
     FIELD(core, frames), FIELD(core, frame_count), FIELD(core, frames_used), FIELD(core, frame_capacity),
     FIELD(core, frame_limit), FIELD(core, shown), FIELD(core, ring), FIELD(core, record_count),
-    FIELD(core, record_capacity), FIELD(core, overruns), FIELD(core, unhijackable), FIELD(core, word_mask),
+    FIELD(core, record_capacity), FIELD(core, overruns), FIELD(core, unhijackable), FIELD(core, left_alone), FIELD(core, left_alone_count), FIELD(core, in_pieces), FIELD(core, word_mask),
     FIELD(core, code_mask), FIELD(core, word_bytes), FIELD(core, swap), FIELD(core, stack_pointer), FIELD(core, registers), FIELD(core, nothing), FIELD(core, result),
     FIELD(core, slot_reach), FIELD(core, watching), FIELD(core, watch_shift), FIELD(core, long_words), FIELD(core, pushes), FIELD(core, cards),
     FIELD(core, mode), FIELD(core, muted), FIELD(core, graph_base), FIELD(core, max_depth), FIELD(core, min_duration),
@@ -49,7 +49,7 @@ const struct {
     CONSTANT(BLOCK_PROGRAM), CONSTANT(BLOCK_IDLE), CONSTANT(BLOCK_COUNTING), CONSTANT(BLOCK_HANDLER),
     CONSTANT(BLOCK_SITE), CONSTANT(BLOCK_SKIP), CONSTANT(KIND_BITS), CONSTANT(ATTENTION_RARE), CONSTANT(BLOCK_STOP), CONSTANT(BLOCK_LANDING),
     CONSTANT(PLACE_MEMORY), CONSTANT(PLACE_SAVED), CONSTANT(PLACE_REGISTER),
-    CONSTANT(WHERE_SAVED), CONSTANT(WHERE_IN_REGISTER), CONSTANT(WHERE_UNKNOWN),
+    CONSTANT(WHERE_SAVED), CONSTANT(WHERE_IN_REGISTER), CONSTANT(WHERE_UNKNOWN), CONSTANT(WHERE_UNREAD), CONSTANT(SPECIAL_PASSED),
     FIELD(core, walks), FIELD(core, walk_count), FIELD(core, met), SIZE(walk), FIELD(walk, first), FIELD(walk, span), FIELD(walk, code), FIELD(walk, code_bytes), CONSTANT(WALKS),
     CONSTANT(ASK_UNWINDER), CONSTANT(BLOCK_UNWINDER), CONSTANT(BLOCK_FUNCTION), CONSTANT(ATTENTION_UNWINDER),
     {NULL, 0}};

@@ -14,6 +14,7 @@ import java.util.SortedMap;
  * @param records sent
  * @param overruns entries refused because ret_stack was full
  * @param unhijackable entries left alone
+ * @param leftAlone the first few of their functions, by name
  * @param abandoned calls that were forgotten though they may return yet
  * @param unsupported system calls that the program asked for in vain, with counts
  * @param lacks what else it asked for in vain, a line each: limits, files
@@ -26,10 +27,16 @@ public record CoreResult(
     long records,
     long overruns,
     long unhijackable,
+    List<String> leftAlone,
     long abandoned,
     SortedMap<String, Long> unsupported,
     List<String> lacks,
     String undelivered) {
+
+  /** True where more than one call in a hundred is not in the trace. */
+  public boolean muchUntraced() {
+    return unhijackable > 0 && 100 * unhijackable > records / 2 + unhijackable;
+  }
 
   /** True where the program ended by itself with code 0 and its whole stream was taken. */
   public boolean ok() {

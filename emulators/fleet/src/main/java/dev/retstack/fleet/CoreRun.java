@@ -6,6 +6,7 @@ import dev.retstack.fleet.control.FleetControl;
 import dev.retstack.fleet.core.Core;
 import dev.retstack.fleet.core.CoreEnding;
 import dev.retstack.fleet.linux.LinuxProcess;
+import dev.retstack.fleet.loader.elf.Symbol;
 import dev.retstack.fleet.probe.Probe;
 import dev.retstack.fleet.probe.RecordBuffer;
 import dev.retstack.fleet.publish.ChunkPublisher;
@@ -22,7 +23,9 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
 import java.util.Queue;
+import java.util.SortedSet;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -97,6 +100,7 @@ final class CoreRun {
   private volatile CoreResult result;
   private long overruns;
   private long unhijackable;
+  private final SortedSet<String> leftAlone = new TreeSet<>();
   private long abandoned;
   private long flushedAt = System.nanoTime();
   private volatile Progress progress = Progress.NOTHING;
@@ -414,9 +418,20 @@ final class CoreRun {
     Probe probe = core.probe();
     overruns += probe.overruns();
     unhijackable += probe.unhijackable();
+    for (long site : probe.leftAlone()) {
+      leftAlone.add(name(site));
+    }
     abandoned += probe.abandoned();
     output.refused(
         new ChunkPublisher.Refused(probe.overruns(), probe.unhijackable(), probe.abandoned()));
+  }
+
+  private String name(long site) {
+    return spec.image()
+        .elf()
+        .functionAt(site)
+        .map(Symbol::name)
+        .orElseGet(() -> "0x" + Long.toHexString(site));
   }
 
   private void finish(CoreEnding ending) throws InterruptedException {
@@ -466,6 +481,7 @@ final class CoreRun {
             output.records(),
             overruns,
             unhijackable,
+            List.copyOf(leftAlone),
             abandoned,
             process.map(LinuxProcess::unsupported).orElseGet(TreeMap::new),
             process.map(p -> p.lacks(ending.failed())).orElse(List.of()),

@@ -207,12 +207,15 @@ public final class FleetRun {
       }
       if (result.unhijackable() > 0) {
         terminal.note(
-            "core %s: %s untraced: no return address where the ABI puts it"
-                .formatted(result.name(), Count.grouped(result.unhijackable(), "call")));
+            "core %s: %s untraced, of %s: no return address where the ABI puts it"
+                .formatted(
+                    result.name(),
+                    Count.grouped(result.unhijackable(), "call"),
+                    named(result.leftAlone())));
       }
       if (result.abandoned() > 0) {
         terminal.note(
-            "core %s: %s of abandoned coroutines dropped: if they return, there is no record"
+            "core %s: %s dropped that a longjmp left, or a switch of stacks: if they return, there is no record"
                     .formatted(result.name(), Count.grouped(result.abandoned(), "call"))
                 + " tells");
       }
@@ -227,10 +230,13 @@ public final class FleetRun {
     boolean nothing = results.stream().allMatch(result -> result.records() == 0);
     if (nothing) {
       terminal.note(
-          "nothing was recorded by %s: no call site was reached that is traced;"
-                  .formatted(Count.grouped(results.size(), "core"))
-              + " \"%s\" lists them, compile with -pg, and look at the filters"
-                  .formatted(Verb.command("sites", "IMAGE")));
+          "nothing was recorded by %s: %s; \"%s\" lists them, compile with -pg, and look at the filters"
+              .formatted(
+                  Count.grouped(results.size(), "core"),
+                  results.stream().anyMatch(result -> result.unhijackable() > 0)
+                      ? "no call site that was reached shows the return address"
+                      : "no call site was reached that is traced",
+                  Verb.command("sites", "IMAGE")));
     }
     if (results.stream().anyMatch(result -> !result.undelivered().isEmpty())) {
       return ExitCode.ENVIRONMENT;
@@ -243,6 +249,31 @@ public final class FleetRun {
     }
     boolean waits = results.stream().anyMatch(result -> EndDetail.waits(result.ending().detail()));
     return waits ? ExitCode.WAITS : ExitCode.OK;
+  }
+
+  /** What must not be missed of a run: the last line, where much of it is not in the trace. */
+  public static void tellUntraced(Terminal terminal, List<CoreResult> results) {
+    List<CoreResult> much = results.stream().filter(CoreResult::muchUntraced).toList();
+    if (much.isEmpty()) {
+      return;
+    }
+    long untraced = much.stream().mapToLong(CoreResult::unhijackable).sum();
+    long traced = much.stream().mapToLong(result -> result.records() / 2).sum(); // at most
+    List<String> functions =
+        much.stream().flatMap(result -> result.leftAlone().stream()).distinct().sorted().toList();
+    terminal.note(
+        "at least %.1f %% of the calls are not in the trace: %s, of %s; compile with -fpatchable-function-entry or frame pointers, do not strip the program, or record entries alone with --tracer function; \"%s\" marks their sites"
+            .formatted(
+                100.0 * untraced / (untraced + traced),
+                Count.grouped(untraced, "call"),
+                named(functions),
+                Verb.command("sites", "IMAGE")));
+  }
+
+  private static String named(List<String> functions) {
+    int more = functions.size() - NAMED;
+    String first = String.join(", ", functions.subList(0, Math.min(NAMED, functions.size())));
+    return functions.isEmpty() ? "unknown functions" : more > 0 ? first + " and others" : first;
   }
 
   /** One line for each reason, with the first of the cores that it hit. */

@@ -67,6 +67,7 @@ public final class EmulateVerb extends Verb {
                 Count.of(results.size(), "core"),
                 Count.grouped(records, "record"),
                 link.topics().events()));
+    FleetRun.tellUntraced(terminal(), results);
     return exitCode ? FleetRun.guestsCode(results, code) : code;
   }
 

@@ -198,6 +198,7 @@ public final class RecordVerb extends Verb {
       }
     }
     note("next: " + command("report", files.getFirst().toString()));
+    FleetRun.tellUntraced(terminal(), results);
     return exitCode ? FleetRun.guestsCode(results, code) : code;
   }
 

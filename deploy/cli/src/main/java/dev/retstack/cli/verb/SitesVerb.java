@@ -38,6 +38,9 @@ import picocli.CommandLine.Parameters;
       "  patchable   __patchable_function_entries (-fpatchable-function-entry)",
       "  relocation  no table: a relocation of the code against the counting function",
       "  scan        neither: the code calls the counting function there",
+      "The last column says where the function is entered: at the site; at its first"
+          + " instruction, if the code in between is not read; or untraced, if no symbol says"
+          + " where that is.",
       "In an object that is not linked (.o, .ko), an address is section+offset. Objects"
           + " have relocations, and so have programs that were linked with --emit-relocs.",
       "Exit code 3: the file is not a program, is of an ISA that is not traced, or has no"
@@ -103,6 +106,7 @@ public final class SitesVerb extends Verb {
             .onlyJson("start", site -> place(image, site.start()))
             .text("bytes", site -> bytes(site.bytes().toByteArray()))
             .text("source", site -> site.knowledge().toString())
+            .text("entered", site -> site.entered().toString())
             .onlyJson("tableEntry", site -> place(image, site.tableEntry()))
             .headedAsNamed();
     return new Document()

@@ -223,8 +223,33 @@ final class Aarch64 {
         || (code & 0xffe0_0c1fL) == 0xf840_0000L;
   }
 
-  /** How far the frame record lies below the stack pointer of the call. */
+  /**
+   * How far the frame record lies below the stack pointer of the call. Where x29 is not made to
+   * point at one, the return address is where only this function knows.
+   */
   private static Optional<SiteFacts> frame(Code code, long function, long site, long after) {
+    return function == site || pointsAtRecord(code, function, site)
+        ? record(code, function, site)
+        : Optional.of(SiteFacts.NONE.withWhere(SiteFacts.Where.UNREAD));
+  }
+
+  /** {@code stp x29, x30, [sp, #n]} or {@code [sp, #-m]!}, then {@code add x29, sp, #n}. */
+  private static boolean pointsAtRecord(Code code, long function, long site) {
+    long record = -1;
+    for (long at = function; at - site < 0; at += 4) {
+      int word = (int) code.at(at);
+      if ((word & 0xffc0_7fff) == 0xa980_7bfd) {
+        record = 0;
+      } else if ((word & 0xffc0_7fff) == 0xa900_7bfd) {
+        record = 8L * (word << 10 >> 25);
+      } else if ((word & 0xffc0_03ff) == 0x9100_03fd && (word >>> 10 & 0xfff) == record) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static Optional<SiteFacts> record(Code code, long function, long site) {
     long down = 0;
     for (long at = function; at < site; at += 4) {
       int word = (int) code.at(at);

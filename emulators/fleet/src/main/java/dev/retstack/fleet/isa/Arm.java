@@ -13,6 +13,7 @@ import dev.retstack.fleet.isa.call.CodeAddresses;
 import dev.retstack.fleet.isa.call.Encoding;
 import dev.retstack.fleet.isa.call.LandingCode;
 import dev.retstack.fleet.isa.call.Operand;
+import dev.retstack.fleet.isa.call.Prologue;
 import dev.retstack.fleet.isa.call.Registers;
 import dev.retstack.fleet.isa.call.SiteFacts.Where;
 import dev.retstack.fleet.isa.call.Slot;
@@ -94,12 +95,13 @@ final class Arm {
           .arguments(UC_ARM_REG_R0, UC_ARM_REG_R1, UC_ARM_REG_R2, UC_ARM_REG_R3)
           .symbols(COUNTING)
           .callForms(A32.CALLS)
+          .veneer(Arm::through)
           .callRelocations(0, 1, 27, 28) // R_ARM_PC24, PLT32, CALL
           .nop("04 e0 9d e4") // pop {lr}: the site has pushed it
           .lead("push {lr}", PUSH_LR, "00 00 a0 e1") // mov r0,r0: of every version, as nop is not
           .entryStub(RETURN)
           .secondEntryStub(THUMB_RETURN)
-          .prologue(A32.PROLOGUE.accepting(f -> f.keepsFrame() || f.where() != Where.SAVED))
+          .prologue(A32.FRAME)
           .returnAddress(Operand.register(UC_ARM_REG_LR))
           .slot(Operand.sum(UC_ARM_REG_FP, -4))
           .parent(Operand.word(UC_ARM_REG_SP, 0))
@@ -116,6 +118,7 @@ final class Arm {
           .arguments(UC_ARM_REG_R0, UC_ARM_REG_R1, UC_ARM_REG_R2, UC_ARM_REG_R3)
           .symbols(COUNTING)
           .callForms(A32.CALLS)
+          .veneer(Arm::through)
           .callRelocations(0, 1, 27, 28) // R_ARM_PC24, PLT32, CALL
           .nop("04 e0 9d e4") // pop {lr}: the site has pushed it
           .lead("push {lr}", PUSH_LR, "00 00 a0 e1") // mov r0,r0: of every version, as nop is not
@@ -135,12 +138,13 @@ final class Arm {
           .arguments(UC_ARM_REG_R0, UC_ARM_REG_R1, UC_ARM_REG_R2, UC_ARM_REG_R3)
           .symbols(COUNTING)
           .callForms(Thumb.CALLS)
+          .veneer(Arm::through)
           .callRelocations(0, 10) // R_ARM_THM_CALL
           .nop("5d f8 04 eb") // pop.w {lr}: the site has pushed it
           .lead("push {lr}", "00 b5", "00 bf af f3 00 80") // push {lr}; nop, nop.w
           .entryStub(RETURN)
           .secondEntryStub(THUMB_RETURN)
-          .prologue(Thumb.PROLOGUE.accepting(f -> f.where() == Where.SAVED))
+          .prologue(Thumb.PROLOGUE)
           .returnAddress(Operand.register(UC_ARM_REG_LR))
           .slots(SAVED)
           .parent(Operand.word(UC_ARM_REG_SP, 0))
@@ -351,7 +355,7 @@ final class Arm {
    * add ip, ip, #n; ldr pc, [ip, #n]!}.
    */
   private static OptionalLong importSlot(Code code, long address, long got) {
-    long at = (int) code.at(address) == 0x46c0_4778 ? address + 4 : address; // Thumb to A32
+    long at = isFromThumb((int) code.at(address)) ? address + 4 : address;
     int add = (int) code.at(at);
     long start = at;
     long ip = at + 8;
@@ -365,6 +369,23 @@ final class Arm {
         : OptionalLong.empty();
   }
 
+  /** {@code bx pc}, and what never runs: {@code nop} or {@code b .-2}. */
+  private static boolean isFromThumb(int code) {
+    return code == 0x46c0_4778 || code == 0xe7fd_4778;
+  }
+
+  /**
+   * AAELF32, "Veneers": {@code bx pc; nop; b to} from Thumb without {@code blx}, {@code ldr pc,
+   * [pc, #-4]; .word to} where a call does not reach.
+   */
+  private static long through(long at, long code) {
+    int branch = (int) (code >>> 32);
+    if (isFromThumb((int) code) && branch >>> 24 == 0xea) {
+      return at + 4 + 8 + A32.distance(branch);
+    }
+    return (int) code == 0xe51f_f004 ? branch & 0xffff_fffeL : at;
+  }
+
   /** {@code ldr pc, [pc, #n]}: pc reads as the instruction's address + 8; n is below 4096. */
   private static int loadPc(long at, long mailbox) {
     return 0xe59f_f000 | (int) (mailbox - (at + 8));
@@ -372,6 +393,7 @@ final class Arm {
 
   /** A32: calls, and the instructions of a prologue. All have the condition "always". */
   static final class A32 {
+    private static final int SP = 13;
     private static final int LR = 14;
 
     /** {@code bl to}; {@code blx to}, where the counting function is Thumb. */
@@ -392,21 +414,47 @@ final class Arm {
      */
     static final StackWalk PROLOGUE =
         StackWalk.of(
-            code -> 4,
-            form("push {list}", 0xe92d_0000L, 0xffff_0000L, (c, f) -> push(c, f)),
-            form(
-                "push {r}", 0xe52d_0004L, 0xffff_0fffL, (c, f) -> push(1L << ((c >>> 12) & 15), f)),
-            form("vpush", 0xed2d_0a00L, 0xffbf_0e00L, (c, f) -> f.grow((c & 0xff) * 4)),
-            form("sub sp,sp,#n", 0xe24d_d000L, 0xffff_f000L, (c, f) -> f.grow(immediate(c))),
-            form("add sp,sp,#n", 0xe28d_d000L, 0xffff_f000L, (c, f) -> f.grow(-immediate(c))),
-            form(
-                "sub fp,ip,#n",
-                0xe24c_b000L,
-                0xffff_f000L,
-                (c, f) -> f.pointAtDepth(immediate(c), 4)),
-            form("add fp,sp,#n", 0xe28d_b000L, 0xffff_f000L, (c, f) -> f.point(immediate(c), 4)));
+                code -> 4,
+                form("push {list}", 0xe92d_0000L, 0xffff_0000L, (c, f) -> push(c, f)),
+                form(
+                    "push {r}",
+                    0xe52d_0004L,
+                    0xffff_0fffL,
+                    (c, f) -> push(1L << ((c >>> 12) & 15), f)),
+                form("vpush", 0xed2d_0a00L, 0xffbf_0e00L, (c, f) -> f.grow((c & 0xff) * 4)),
+                form("sub sp,sp,#n", 0xe24d_d000L, 0xffff_f000L, (c, f) -> f.grow(immediate(c))),
+                form("add sp,sp,#n", 0xe28d_d000L, 0xffff_f000L, (c, f) -> f.grow(-immediate(c))),
+                form(
+                    "sub fp,ip,#n",
+                    0xe24c_b000L,
+                    0xffff_f000L,
+                    (c, f) -> f.pointAtDepth(immediate(c), 4)),
+                form(
+                    "add fp,sp,#n", 0xe28d_b000L, 0xffff_f000L, (c, f) -> f.point(immediate(c), 4)))
+            .upTo(A32::isUnread);
+
+    /** Where fp is not made to point at a frame, nothing of it is known. */
+    static final Prologue FRAME =
+        (code, function, site, after) ->
+            PROLOGUE
+                .accepting(f -> f.keepsFrame() || f.where() != Where.SAVED)
+                .scan(code, function, site, after)
+                .map(f -> f.keepsFrame() || function == site ? f : f.withWhere(Where.UNREAD));
 
     private A32() {}
+
+    /** Branches, of which prologues have loops only, and what else writes sp. */
+    private static boolean isUnread(long code) {
+      boolean branches = (code & 0x0e00_0000L) == 0x0a00_0000L;
+      boolean clears = (code & 0x0fe0_007fL) == 0x07c0_001fL; // bfc
+      boolean computes = (code & 0x0c00_0000L) == 0 && (code & 0x0180_0000L) != 0x0100_0000L;
+      boolean writesBack =
+          (code & 0x0c00_0000L) == 0x0400_0000L && (code & 0x0120_0000L) != 0x0100_0000L;
+      boolean pops = (code & 0x0e20_0000L) == 0x0820_0000L;
+      return branches
+          || ((computes || clears) && (code >>> 12 & 15) == SP)
+          || ((writesBack || pops) && (code >>> 16 & 15) == SP);
+    }
 
     private static Form form(String text, long pattern, long mask, StackWalk.Effect effect) {
       return new Form(text, 4, pattern, mask, effect);
@@ -448,24 +496,60 @@ final class Arm {
     /** How far sp goes down, and where lr is pushed first. */
     static final StackWalk PROLOGUE =
         StackWalk.of(
-            code -> (code & 0xf800) >= 0xe800 ? 4 : 2,
-            form("push {list}", 2, 0xb400, 0xfe00, (c, f) -> A32.push(narrowList(c), f)),
-            form("push.w {list}", 4, 0x0000_e92dL, 0x0000_ffffL, (c, f) -> A32.push(c >>> 16, f)),
-            form(
-                "push.w {r}",
-                4,
-                0x0d04_f84dL,
-                0x0fff_ffffL,
-                (c, f) -> A32.push(1L << ((c >>> 28) & 15), f)),
-            form("vpush", 4, 0x0a00_ed2dL, 0x0e00_ffbfL, (c, f) -> f.grow((c >>> 16 & 0xff) * 4)),
-            form("sub sp,#n", 2, 0xb080, 0xff80, (c, f) -> f.grow((c & 0x7f) * 4)),
-            form("add sp,#n", 2, 0xb000, 0xff80, (c, f) -> f.grow((c & 0x7f) * -4)),
-            form("sub.w sp,sp,#n", 4, 0x0d00_f1adL, 0x8f00_fbffL, (c, f) -> f.grow(constant(c))),
-            form("add.w sp,sp,#n", 4, 0x0d00_f10dL, 0x8f00_fbffL, (c, f) -> f.grow(-constant(c))),
-            form("subw sp,sp,#n", 4, 0x0d00_f2adL, 0x8f00_fbffL, (c, f) -> f.grow(plain(c))),
-            form("addw sp,sp,#n", 4, 0x0d00_f20dL, 0x8f00_fbffL, (c, f) -> f.grow(-plain(c))));
+                code -> (code & 0xf800) >= 0xe800 ? 4 : 2,
+                form("push {list}", 2, 0xb400, 0xfe00, (c, f) -> A32.push(narrowList(c), f)),
+                form(
+                    "push.w {list}",
+                    4,
+                    0x0000_e92dL,
+                    0x0000_ffffL,
+                    (c, f) -> A32.push(c >>> 16, f)),
+                form(
+                    "push.w {r}",
+                    4,
+                    0x0d04_f84dL,
+                    0x0fff_ffffL,
+                    (c, f) -> A32.push(1L << ((c >>> 28) & 15), f)),
+                form(
+                    "vpush",
+                    4,
+                    0x0a00_ed2dL,
+                    0x0e00_ffbfL,
+                    (c, f) -> f.grow((c >>> 16 & 0xff) * 4)),
+                form("sub sp,#n", 2, 0xb080, 0xff80, (c, f) -> f.grow((c & 0x7f) * 4)),
+                form("add sp,#n", 2, 0xb000, 0xff80, (c, f) -> f.grow((c & 0x7f) * -4)),
+                form(
+                    "sub.w sp,sp,#n", 4, 0x0d00_f1adL, 0x8f00_fbffL, (c, f) -> f.grow(constant(c))),
+                form(
+                    "add.w sp,sp,#n",
+                    4,
+                    0x0d00_f10dL,
+                    0x8f00_fbffL,
+                    (c, f) -> f.grow(-constant(c))),
+                form("subw sp,sp,#n", 4, 0x0d00_f2adL, 0x8f00_fbffL, (c, f) -> f.grow(plain(c))),
+                form("addw sp,sp,#n", 4, 0x0d00_f20dL, 0x8f00_fbffL, (c, f) -> f.grow(-plain(c))))
+            .upTo(Thumb::isUnread);
 
     private Thumb() {}
+
+    /**
+     * Branches, of which prologues have loops only, and what else writes sp; a register that is
+     * moved to lr, because what is pushed for the counting function is not the return address then.
+     */
+    private static boolean isUnread(long code) {
+      int first = (int) code & 0xffff;
+      if (first >>> 11 < 0b11101) {
+        boolean branches = (first & 0xf000) == 0xd000 || (first & 0xf500) == 0xb100;
+        boolean high = (first & 0xfc00) == 0x4400 && (first & 0x0300) != 0x0100;
+        int to = (first & 7) | (first >>> 4 & 8);
+        return branches || first >>> 11 == 0b11100 || (high && (to == 13 || to == 14));
+      }
+      int second = (int) (code >>> 16) & 0xffff;
+      boolean branches = first >>> 11 == 0b11110 && (second & 0xd000) == 0x8000;
+      boolean computes =
+          (first & 0xfe00) == 0xea00 || (first >>> 11 == 0b11110 && (second & 0x8000) == 0);
+      return branches || (computes && (second >>> 8 & 15) == 13);
+    }
 
     private static Form form(
         String text, int size, long pattern, long mask, StackWalk.Effect effect) {

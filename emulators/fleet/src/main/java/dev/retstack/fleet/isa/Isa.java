@@ -3,7 +3,9 @@ package dev.retstack.fleet.isa;
 import dev.retstack.fleet.isa.call.AbiCard;
 import dev.retstack.fleet.isa.call.CodeAddresses;
 import dev.retstack.fleet.isa.call.LandingCode;
+import dev.retstack.fleet.isa.call.Operand;
 import dev.retstack.fleet.isa.call.Registers;
+import dev.retstack.fleet.isa.call.Slot;
 import dev.retstack.fleet.isa.system.BringUp;
 import dev.retstack.fleet.isa.system.ElfAbi;
 import dev.retstack.fleet.isa.system.InterruptAbi;
@@ -47,6 +49,7 @@ public record Isa(
     LandingCode landing,
     Stops stops,
     List<AbiCard> conventions) {
+  private static final String FIRST_INSTRUCTION = "first instruction";
 
   /**
    * Arguments of {@code uc_open}.
@@ -135,6 +138,36 @@ public record Isa(
   /** The convention of a name. */
   public Optional<AbiCard> convention(String wanted) {
     return conventions.stream().filter(card -> card.name().equals(wanted)).findFirst();
+  }
+
+  /**
+   * The card of a function that is entered at its first instruction, whatever its prologue does;
+   * empty where the ISA has no such place (sparc: the register holds something else).
+   */
+  public Optional<AbiCard> atFirstInstruction() {
+    Optional<AbiCard> nops =
+        conventions.stream().filter(c -> c.siteTable() == AbiCard.SiteTable.PATCHABLE).findFirst();
+    return nops.map(card -> card.atFirstInstruction(FIRST_INSTRUCTION))
+        .or(() -> Optional.of(registers).filter(r -> returnsByLink()).map(Isa::atFirstInstruction));
+  }
+
+  /** A return goes where the link register says, and not some bytes behind that. */
+  private boolean returnsByLink() {
+    return !pushesReturnAddress()
+        && conventions.stream()
+            .flatMap(card -> card.slots().stream())
+            .allMatch(slot -> slot.addend() == 0);
+  }
+
+  private static AbiCard atFirstInstruction(Registers registers) {
+    Operand stack = Operand.register(registers.sp());
+    return AbiCard.named(FIRST_INSTRUCTION)
+        .flags("")
+        .moment(AbiCard.Moment.BEFORE_PROLOGUE)
+        .sites(AbiCard.SiteTable.PATCHABLE)
+        .slots(Slot.register(registers.link(), stack))
+        .retpAtExit(stack)
+        .build();
   }
 
   /** True where a call pushes the return address. */

@@ -73,6 +73,7 @@ import java.util.stream.Stream;
  * way out uses $1 and $31 only, which a return leaves to anyone; the static chain $15 is kept.
  */
 final class Mips {
+  private static final int SP = 29;
   private static final int JAL = 0x0c00_0000;
   private static final int OPCODE = 0xfc00_0000;
   private static final int HIGH_HALF = 0xffff_0000;
@@ -423,7 +424,17 @@ final class Mips {
                 HIGH_HALF,
                 (w, f) -> f.tellSaved((short) w)),
             Form.word(order, "move $12,$0", 0x0000_6025, ALL, (w, f) -> f.tellInRegister()))
-        .untilTold();
+        .untilTold()
+        .accepting(facts -> facts.where() != Where.UNKNOWN && facts.where() != Where.UNREAD);
+  }
+
+  /** Branches, of which prologues have loops only, and what else writes $sp. */
+  private static boolean isUnread(int word) {
+    int opcode = word >>> 26;
+    boolean branches = opcode == 1 || opcode == 2 || (opcode & 0b10_1100) == 0b00_0100;
+    boolean computes = opcode == 0 && (word >>> 11 & 31) == SP;
+    boolean immediate = opcode >>> 3 == 1 || opcode == 0x18 || opcode == 0x19;
+    return branches || computes || (immediate && (word >>> 16 & 31) == SP);
   }
 
   /** Follows $sp. */
@@ -441,6 +452,10 @@ final class Mips {
             Form.word(order, "subu $sp,$sp,$3", 0x03a3_e823, ALL, (w, f) -> f.grow(f.loaded())),
             Form.word(order, "dsubu $sp,$sp,$3", 0x03a3_e82f, ALL, (w, f) -> f.grow(f.loaded())));
     return StackWalk.of(code -> 4, Stream.concat(frame, Stream.of(more)).toArray(Form[]::new))
+        .upTo(
+            code ->
+                isUnread(
+                    order == ByteOrder.BIG_ENDIAN ? Integer.reverseBytes((int) code) : (int) code))
         .accepting(facts -> facts.where() != Where.UNKNOWN);
   }
 

@@ -13,7 +13,6 @@ import dev.retstack.fleet.isa.call.LandingCode;
 import dev.retstack.fleet.isa.call.Operand;
 import dev.retstack.fleet.isa.call.Prologue;
 import dev.retstack.fleet.isa.call.Registers;
-import dev.retstack.fleet.isa.call.SiteFacts;
 import dev.retstack.fleet.isa.call.SiteFacts.Where;
 import dev.retstack.fleet.isa.call.Slot;
 import dev.retstack.fleet.isa.call.StackWalk;
@@ -202,14 +201,15 @@ final class Riscv {
   private static AbiCard mcount(int word, CallForm[] calls) {
     return framed("mcount", "-pg -fno-omit-frame-pointer", word, calls)
         .prologue(
-            calledByGcc(prologue(word).accepting(f -> f.keepsFrame() || f.where() != Where.SAVED)))
+            calledByGcc(
+                reading(prologue(word).accepting(f -> f.keepsFrame() || f.where() != Where.SAVED))))
         .parent(Operand.register(UC_RISCV_REG_A0))
         .build();
   }
 
   private static AbiCard clangMcount(int word, CallForm[] calls) {
     return framed("clang-mcount", "-pg, by clang", word, calls)
-        .prologue(calledByClang(prologue(word).accepting(SiteFacts::keepsFrame)))
+        .prologue(calledByClang(reading(prologue(word))))
         .build();
   }
 
@@ -229,7 +229,6 @@ final class Riscv {
             Slot.saved(Operand.register(UC_RISCV_REG_SP))
                 .retpByFrame(Operand.register(UC_RISCV_REG_SP)))
         .retpAtExit(Operand.register(UC_RISCV_REG_SP))
-        .remark("not with -msave-restore, which saves ra out of line")
         .build();
   }
 
@@ -275,6 +274,7 @@ final class Riscv {
    *   sd   ra, k(sp)         c.sdsp ra, k       sw and c.swsp on riscv32
    *   addi s0, sp, m         c.addi4spn s0, m
    *   lui  t0, hi; addi t0, t0, lo; add sp, sp, t0    frames beyond 2 KiB
+   *   jal  t0, __riscv_save_n           -msave-restore: this routine is read as part of it
    * </pre>
    *
    * A nested function pushes t2, its static chain, and pops it again: sp goes both ways.
@@ -282,29 +282,76 @@ final class Riscv {
   static StackWalk prologue(int word) {
     boolean wide = word == 8;
     return StackWalk.of(
-        Riscv::length,
-        form("addi sp,sp", 4, 0x0001_0113, 0x000f_ffff, (c, f) -> f.grow(-immediateI(c))),
-        form("c.addi sp", 2, 0x0101, 0xef83, (c, f) -> f.grow(-immediateCi(c))),
-        form("c.addi16sp", 2, 0x6101, 0xef83, (c, f) -> f.grow(-immediate16sp(c))),
-        form("lui t0", 4, 0x0000_02b7, 0x0000_0fff, (c, f) -> f.load((int) c & 0xffff_f000)),
-        form("c.lui t0", 2, 0x6281, 0xef83, (c, f) -> f.load(immediateCi(c) << 12)),
-        form("li t0", 4, 0x0000_0293, 0x000f_ffff, (c, f) -> f.load(immediateI(c))),
-        form("c.li t0", 2, 0x4281, 0xef83, (c, f) -> f.load(immediateCi(c))),
-        form("addi t0,t0", 4, 0x0002_8293, 0x000f_ffff, (c, f) -> f.addToLoaded(immediateI(c))),
-        form("c.addi t0", 2, 0x0281, 0xef83, (c, f) -> f.addToLoaded(immediateCi(c))),
-        form("add sp,sp,t0", 4, 0x0051_0133, 0xffff_ffffL, (c, f) -> f.grow(-f.loaded())),
-        form("c.add sp,t0", 2, 0x9116, 0xffff, (c, f) -> f.grow(-f.loaded())),
-        form(
-            wide ? "sd ra,k(sp)" : "sw ra,k(sp)",
-            4,
-            wide ? 0x0011_3023 : 0x0011_2023,
-            0x01ff_f07f,
-            (c, f) -> f.save(immediateS(c))),
-        wide
-            ? form("c.sdsp ra", 2, 0xe006, 0xe07f, (c, f) -> f.save(immediateSdsp(c)))
-            : form("c.swsp ra", 2, 0xc006, 0xe07f, (c, f) -> f.save(immediateSwsp(c))),
-        form("addi s0,sp", 4, 0x0001_0413, 0x000f_ffff, (c, f) -> f.point(immediateI(c), word)),
-        form("c.addi4spn s0", 2, 0x0000, 0xe01f, (c, f) -> f.point(immediate4spn(c), word)));
+            Riscv::length,
+            form("addi sp,sp", 4, 0x0001_0113, 0x000f_ffff, (c, f) -> f.grow(-immediateI(c))),
+            form("c.addi sp", 2, 0x0101, 0xef83, (c, f) -> f.grow(-immediateCi(c))),
+            form("c.addi16sp", 2, 0x6101, 0xef83, (c, f) -> f.grow(-immediate16sp(c))),
+            form("lui t0", 4, 0x0000_02b7, 0x0000_0fff, (c, f) -> f.load((int) c & 0xffff_f000)),
+            form("c.lui t0", 2, 0x6281, 0xef83, (c, f) -> f.load(immediateCi(c) << 12)),
+            form("li t0", 4, 0x0000_0293, 0x000f_ffff, (c, f) -> f.load(immediateI(c))),
+            form("c.li t0", 2, 0x4281, 0xef83, (c, f) -> f.load(immediateCi(c))),
+            form("addi t0,t0", 4, 0x0002_8293, 0x000f_ffff, (c, f) -> f.addToLoaded(immediateI(c))),
+            form("c.addi t0", 2, 0x0281, 0xef83, (c, f) -> f.addToLoaded(immediateCi(c))),
+            form("add sp,sp,t0", 4, 0x0051_0133, 0xffff_ffffL, (c, f) -> f.grow(-f.loaded())),
+            form("c.add sp,t0", 2, 0x9116, 0xffff, (c, f) -> f.grow(-f.loaded())),
+            form(
+                wide ? "sd ra,k(sp)" : "sw ra,k(sp)",
+                4,
+                wide ? 0x0011_3023 : 0x0011_2023,
+                0x01ff_f07f,
+                (c, f) -> f.save(immediateS(c))),
+            wide
+                ? form("c.sdsp ra", 2, 0xe006, 0xe07f, (c, f) -> f.save(immediateSdsp(c)))
+                : form("c.swsp ra", 2, 0xc006, 0xe07f, (c, f) -> f.save(immediateSwsp(c))),
+            form("addi s0,sp", 4, 0x0001_0413, 0x000f_ffff, (c, f) -> f.point(immediateI(c), word)),
+            // __riscv_save_n, of -msave-restore: j, li, slli and jr are of its code
+            form("jal t0", 4, 0x02ef, 0x0fff, (c, f) -> f.call(nearTarget(f.at(), c), 4)),
+            form(
+                "call t0",
+                8,
+                0x02e7_0000_0017L,
+                0x7fff_0000_007fL,
+                (c, f) -> f.call(farTarget(f.at(), c), 8)),
+            form("j", 4, 0x006f, 0x0fff, (c, f) -> f.jump(nearTarget(f.at(), c), 4)),
+            form("c.j", 2, 0xa001, 0xe003, (c, f) -> f.jump(compressedTarget(f.at(), c), 2)),
+            form("li t1", 4, 0x0000_0313, 0x000f_ffff, (c, f) -> f.load(immediateI(c))),
+            form("c.li t1", 2, 0x4301, 0xef83, (c, f) -> f.load(immediateCi(c))),
+            form(
+                "slli t1",
+                4,
+                0x0003_1313,
+                0xfc0f_ffffL,
+                (c, f) -> f.load(f.loaded() << (c >>> 20 & 63))),
+            form("c.slli t1", 2, 0x0302, 0xef83, (c, f) -> f.load(f.loaded() << (c >>> 2 & 31))),
+            form("add sp,sp,t1", 4, 0x0061_0133, 0xffff_ffffL, (c, f) -> f.grow(-f.loaded())),
+            form("c.add sp,t1", 2, 0x911a, 0xffff, (c, f) -> f.grow(-f.loaded())),
+            form("sub sp,sp,t1", 4, 0x4061_0133, 0xffff_ffffL, (c, f) -> f.grow(f.loaded())),
+            form("jr t0", 4, 0x0002_8067, 0xffff_ffffL, (c, f) -> f.comeBack(4)),
+            form("c.jr t0", 2, 0x8282, 0xffff, (c, f) -> f.comeBack(2)),
+            form("c.addi4spn s0", 2, 0x0000, 0xe01f, (c, f) -> f.point(immediate4spn(c), word)))
+        .upTo(Riscv::isUnread);
+  }
+
+  /** Where s0 is not made to point at a frame, nothing of it is known. */
+  private static Prologue reading(StackWalk walk) {
+    return (code, function, site, after) ->
+        walk.scan(code, function, site, after)
+            .map(f -> f.keepsFrame() || function == site ? f : f.withWhere(Where.UNREAD));
+  }
+
+  /** Jumps, branches, and what else writes sp. */
+  private static boolean isUnread(long code) {
+    int opcode = (int) code & 0x7f;
+    int rd = (int) code >>> 7 & 31;
+    if ((code & 3) == 3) {
+      boolean writes = opcode != 0x63 && opcode != 0x23 && opcode != 0x27;
+      return opcode == 0x63 || opcode == 0x67 || opcode == 0x6f || (writes && rd == 2);
+    }
+    int kind = (int) ((code & 3) << 3 | code >>> 13 & 7);
+    boolean jumps = kind == 0b01_101 || kind == 0b01_110 || kind == 0b01_111;
+    boolean toRegister = kind == 0b10_100 && (code >>> 2 & 31) == 0; // c.jr, c.jalr
+    boolean moves = kind == 0b10_100 && (code >>> 2 & 31) != 0 && rd == 2; // c.mv, c.add
+    return jumps || toRegister || moves;
   }
 
   /** Sites that pass the return address in a0. */

@@ -103,6 +103,9 @@ final class S390x {
           .callRelocations(2, 19, 20) // R_390_PC32DBL, PLT32DBL
           .nop(JGNOP)
           .entryStub("07 fe") // br %r14
+          .prologue(
+              (code, function, site, after) ->
+                  savesLink(code, site) ? Optional.of(SiteFacts.NONE) : Optional.empty())
           .returnAddress(Operand.register(UC_S390X_REG_R14))
           .slot(Operand.sum(UC_S390X_REG_R15, 8))
           .fpMustAgree(Operand.register(UC_S390X_REG_R11), Operand.register(UC_S390X_REG_R11))
@@ -300,7 +303,28 @@ final class S390x {
                 "aghi %r15,i", 4, 0xfba7L, 0xffffL, (code, f) -> f.grow(-(short) big(code, 4))),
             new StackWalk.Form(
                 "agfi %r15,i", 6, 0xf8c2L, 0xffffL, (code, f) -> f.grow(-(int) big(code, 6))))
-        .accepting(facts -> facts.where() == SiteFacts.Where.SAVED);
+        .upTo(S390x::isUnread)
+        .accepting(
+            facts ->
+                facts.where() == SiteFacts.Where.SAVED || facts.where() == SiteFacts.Where.UNREAD);
+  }
+
+  /** {@code stg %r14,8(%r15)}, directly before the call: clang's call has another form. */
+  private static boolean savesLink(Code code, long site) {
+    return (code.at(site - 6) & 0xffff_ffff_ffffL) == 0x2400_08f0_e0e3L;
+  }
+
+  /** Branches, of which prologues have loops only, and what else writes r15. */
+  private static boolean isUnread(long code) {
+    int opcode = (int) code & 0xff;
+    int first = (int) code >>> 8 & 0xff;
+    boolean branches =
+        opcode == 0xa7 && (first & 15) < 8 && (first & 15) > 3
+            || opcode == 0xc0 && (first & 15) == 4;
+    boolean two = opcode == 0xb9 && ((int) code >>> 24 & 0xf0) == 0xf0; // lgr, sgr, agr, ...
+    branches |= opcode == 0xec;
+    boolean loads = (opcode == 0x41 || opcode == 0xe3) && first >>> 4 == 15; // la, lay, lg
+    return branches || two || loads;
   }
 
   /** Where {@code stmg} puts r14, when it begins with another register. */

@@ -575,11 +575,33 @@ final class X86 {
         walk.scan(code, function, site, after)
             .map(
                 facts ->
-                    site - function <= 0
-                            || site - function > PROLOGUE_MOST
-                            || setsFrame(code, function, site, wordBytes)
-                        ? facts.withWhere(Where.SAVED)
-                        : SiteFacts.IN_REGISTER);
+                    splitsStack(code, function, wordBytes)
+                        ? facts.withWhere(Where.UNREAD)
+                        : site - function <= 0
+                                || site - function > PROLOGUE_MOST
+                                || setsFrame(code, function, site, wordBytes)
+                            ? facts.withWhere(Where.SAVED)
+                            : SiteFacts.IN_REGISTER);
+  }
+
+  /**
+   * {@code cmp %fs:0x70,%rsp}, first or behind {@code lea}: -fsplit-stack. The function may run on
+   * another piece of stack, where it returns into {@code __morestack}; and at -O2 gcc puts the call
+   * where only such a one comes by.
+   */
+  private static boolean splitsStack(Code code, long function, int wordBytes) {
+    boolean wide = wordBytes == 8;
+    long at = function;
+    at += (code.at(at) & 0xffff_ffffL) == (wide ? 0xfa1e_0ff3L : 0xfb1e_0ff3L) ? Integer.BYTES : 0;
+    int lea = (int) (code.at(at) >>> (wide ? Byte.SIZE : 0)) & 0xff;
+    int how = (int) (code.at(at) >>> (wide ? 2 * Byte.SIZE : Byte.SIZE)) & 0xc7;
+    if (lea == 0x8d && (how & 0x87) == 0x84) {
+      at += wide ? 8 : 7;
+    } else if (lea == 0x8d && (how & 0x87) == 0x04) {
+      at += wide ? 5 : 4;
+    }
+    long there = code.at(at);
+    return wide ? (there & 0xff_fbffL) == 0x3b_4864L : (there & 0xffffL) == 0x3b65L;
   }
 
   /** {@code mov %rsp,%rbp} in both forms, or {@code enter}. */

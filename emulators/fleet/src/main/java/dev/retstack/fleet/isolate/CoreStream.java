@@ -214,6 +214,10 @@ final class CoreStream {
             told.lacks().stream()
                 .limit(LACKS_MAX)
                 .map(line -> Visible.cut(line, LACK_CHARS_MAX))
+                .toList(),
+            told.leftAlone().stream()
+                .limit(LACKS_MAX)
+                .map(name -> Visible.cut(name, LACK_CHARS_MAX))
                 .toList());
   }
 
@@ -225,11 +229,16 @@ final class CoreStream {
             hasEnded() ? ending : new CoreEnding(end, 0, detail),
             timeIsInstructions ? time : 0,
             Collections.emptySortedMap(),
+            List.of(),
             List.of());
   }
 
   private CoreResult result(
-      CoreEnding how, long instructions, SortedMap<String, Long> unsupported, List<String> lacks) {
+      CoreEnding how,
+      long instructions,
+      SortedMap<String, Long> unsupported,
+      List<String> lacks,
+      List<String> leftAlone) {
     return new CoreResult(
         spec.name(),
         how,
@@ -237,6 +246,7 @@ final class CoreStream {
         records,
         overruns,
         unhijackable,
+        leftAlone,
         abandoned,
         unsupported,
         lacks,

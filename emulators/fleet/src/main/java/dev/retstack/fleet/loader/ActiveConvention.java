@@ -1,6 +1,8 @@
 package dev.retstack.fleet.loader;
 
 import dev.retstack.fleet.isa.call.AbiCard;
+import dev.retstack.fleet.isa.call.SiteFacts.Where;
+import dev.retstack.fleet.loader.elf.ElfFile;
 import dev.retstack.fleet.loader.elf.Symbol;
 import java.util.List;
 import java.util.Optional;
@@ -42,9 +44,35 @@ public record ActiveConvention(AbiCard card, List<Symbol> countingFunctions, Lis
         : Optional.empty();
   }
 
-  /** True for a site where the card has no slot: its function is left alone. */
-  boolean isLeftAlone(CallSite site) {
+  /** True for a site where nothing shows the return address: its function is left alone. */
+  public boolean isLeftAlone(CallSite site) {
+    return !site.ahead() && (site.facts().where() == Where.UNREAD || hasNoSlot(site));
+  }
+
+  private boolean hasNoSlot(CallSite site) {
     return card.slots().stream().noneMatch(slot -> slot.appliesTo(site.facts()));
+  }
+
+  /**
+   * The same convention, where functions whose sites do not show the return address, or only a copy
+   * of it, are entered at their first instruction.
+   */
+  ActiveConvention enteredAhead(ElfFile elf) {
+    return new ActiveConvention(
+        card,
+        countingFunctions,
+        sites.stream().map(site -> isAhead(site, elf) ? ahead(site) : site).toList());
+  }
+
+  private boolean isAhead(CallSite site, ElfFile elf) {
+    boolean isCall = site.after() != site.address();
+    return isCall
+        && (site.facts().copied() || isLeftAlone(site))
+        && (site.function() != site.address() || elf.functionAt(site.address()).isPresent());
+  }
+
+  private static CallSite ahead(CallSite site) {
+    return new CallSite(site.address(), site.function(), site.after(), site.facts(), true);
   }
 
   /** Index of the first site at or above an address. */

@@ -3,6 +3,7 @@ package dev.retstack.fleet.loader;
 import dev.retstack.fleet.isa.call.AbiCard;
 import dev.retstack.fleet.isa.call.CallForm;
 import dev.retstack.fleet.isa.call.Code;
+import dev.retstack.fleet.loader.dwarf.FunctionStarts;
 import dev.retstack.fleet.loader.elf.ElfFile;
 import dev.retstack.fleet.loader.elf.Symbol;
 import it.unimi.dsi.fastutil.longs.LongSet;
@@ -15,11 +16,13 @@ final class CallSiteScanner {
   private final ElfFile image;
   private final Imports imports;
   private final Code code;
+  private final FunctionStarts starts;
 
   CallSiteScanner(ElfFile image, Imports imports) {
     this.image = image;
     this.imports = imports;
     this.code = image.codeReader();
+    this.starts = FunctionStarts.of(image);
   }
 
   /**
@@ -63,7 +66,11 @@ final class CallSiteScanner {
   }
 
   private void add(AbiCard card, long address, int size, List<CallSite> sites) {
-    long function = image.functionAt(address).map(Symbol::address).orElse(address);
+    long function =
+        image
+            .functionAt(address)
+            .map(Symbol::address)
+            .orElseGet(() -> starts.of(address).orElse(address));
     card.prologue()
         .scan(code, function, address, address + size)
         .ifPresent(facts -> sites.add(new CallSite(address, function, address + size, facts)));
@@ -86,7 +93,9 @@ final class CallSiteScanner {
     long target = (form.target().of(address, code) + base) & mask;
     return form.indirect()
         ? points(target, targets) || card.symbols().contains(imports.throughSlot(target))
-        : targets.contains(target) || card.symbols().contains(imports.through(target));
+        : targets.contains(target)
+            || card.symbols().contains(imports.through(target))
+            || targets.contains(card.through(this.code, target));
   }
 
   /** True for a word that holds a target, also where its relocation only adds the base. */

@@ -102,7 +102,9 @@ final class ConventionFinder {
       imports.leaveAlone(names); // nobody calls them in the form of a card
     }
     found.sort(Comparator.comparingInt((ActiveConvention c) -> -c.sites().size()));
-    return List.copyOf(found);
+    return isa.atFirstInstruction().isEmpty()
+        ? List.copyOf(found)
+        : found.stream().map(one -> one.enteredAhead(elf)).toList();
   }
 
   private static void add(

@@ -18,6 +18,7 @@ import java.util.Locale;
  * @param bytes from {@code start} on: of the call or of all nops; of what stands there, where it is
  *     neither
  * @param knowledge who says that it is a site
+ * @param entered where its function is entered
  * @param tableEntry what the table says: another address than {@code address} where it counts
  *     instructions in front of the call to the site (s390x); {@code address} without a table
  */
@@ -31,7 +32,23 @@ public record FoundSite(
     long start,
     ByteList bytes,
     Knowledge knowledge,
+    Entered entered,
     long tableEntry) {
+
+  /** Where the function of a site is entered. */
+  public enum Entered {
+    /** At the site. */
+    SITE,
+    /** At its first instruction: what stands between that and the site is not read. */
+    FIRST,
+    /** Nowhere: nothing shows the return address, and no symbol its first instruction. */
+    UNTRACED;
+
+    @Override
+    public String toString() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
 
   /** What stands at a site. */
   public enum State {

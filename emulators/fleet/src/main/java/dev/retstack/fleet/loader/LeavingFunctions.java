@@ -38,6 +38,21 @@ public record LeavingFunctions(List<Symbol> unwinders, List<Symbol> askers, List
    */
   private static final List<String> LONGJMPS = List.of("longjmp", "longjmp_chk");
 
+  /**
+   * How the names begin of routines by which several functions return: thunks of gcc's
+   * -mfunction-return, millicode of riscv and ppc that restores registers, epilogues that clang and
+   * gcc share at -Oz and -Os.
+   */
+  private static final List<String> RETURNING =
+      List.of(
+          "__x86_return_thunk",
+          "__riscv_restore_",
+          "_restgpr",
+          "_restfpr",
+          "_rest32gpr",
+          "_restvr",
+          "OUTLINED_FUNCTION_");
+
   public LeavingFunctions {
     unwinders = List.copyOf(unwinders);
     askers = List.copyOf(askers);
@@ -52,6 +67,11 @@ public record LeavingFunctions(List<Symbol> unwinders, List<Symbol> askers, List
         functions(
             elf.functions().stream().filter(f -> LONGJMPS.stream().anyMatch(f.name()::endsWith)),
             wanted));
+  }
+
+  /** True for a routine that returns in place of the function that jumped to it. */
+  public static boolean returnsForOthers(Symbol function) {
+    return RETURNING.stream().anyMatch(function.name()::startsWith);
   }
 
   private static List<Symbol> functions(Stream<Symbol> symbols, Predicate<Symbol> wanted) {

@@ -93,7 +93,7 @@ public record LibraryCalls(List<Place> places, List<Place> words) {
         .filter(card -> card.siteTable() == AbiCard.SiteTable.PATCHABLE)
         .findFirst()
         .filter(card -> isa.syscalls().dynamic().jump().isPresent())
-        .map(AbiCard::ofLibraryCalls);
+        .map(card -> card.atFirstInstruction("library call"));
   }
 
   /** Those of a file; none where its tables are damaged, or its ISA has none. */

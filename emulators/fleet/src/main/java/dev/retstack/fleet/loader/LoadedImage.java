@@ -194,7 +194,7 @@ public final class LoadedImage {
   public List<Long> copiedReturns() {
     return conventions.stream()
         .flatMap(c -> c.sites().stream())
-        .filter(site -> site.facts().copied())
+        .filter(site -> site.facts().copied() && !site.ahead())
         .map(CallSite::address)
         .sorted(Long::compareUnsigned)
         .toList();
@@ -210,14 +210,15 @@ public final class LoadedImage {
       long alone = convention.sites().stream().filter(convention::isLeftAlone).count();
       if (alone > 0) {
         notes.add(
-            "%s (%s, %s): %d of %d call sites are in functions without a frame, where nothing shows"
+            "%s (%s, %s): %d of %d call sites do not show the return address, and nothing says where"
                     .formatted(
                         elf.name(),
                         isa.name(),
                         convention.card().name(),
                         alone,
                         convention.sites().size())
-                + " the return address: those calls run untraced; compile with "
+                + " their functions begin: those calls run untraced; do not strip the program, or"
+                + " compile with "
                 + convention.card().flags());
       }
     }

@@ -64,7 +64,7 @@ public final class PatchSites {
         card.callForms().stream()
             .filter(form -> form.size() == size && form.matches(there))
             .findFirst()
-            .filter(form -> linkageLead.isEmpty())
+            .filter(form -> linkageLead.isEmpty() && !site.ahead())
             .flatMap(CallForm::skip);
     boolean atStart = start == site.function() && skip.isPresent() && skip.get().nop().isPresent();
     int lead = (int) (site.address() - start);

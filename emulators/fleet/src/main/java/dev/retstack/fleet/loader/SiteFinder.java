@@ -40,7 +40,11 @@ public final class SiteFinder {
   private static final int UNKNOWN_BYTES = 8;
 
   /** A call with the convention that it is of. */
-  private record Call(CallSite site, AbiCard card) {}
+  private record Call(CallSite site, ActiveConvention convention) {
+    AbiCard card() {
+      return convention.card();
+    }
+  }
 
   /** An instruction that does nothing, and a convention that leaves it at its sites. */
   private record Nop(ByteBuffer code, AbiCard card) {}
@@ -75,7 +79,7 @@ public final class SiteFinder {
         if (site.after() == site.address()) {
           traced.put(site.address(), convention.card());
         } else {
-          calls.put(site.address(), new Call(site, convention.card()));
+          calls.put(site.address(), new Call(site, convention));
         }
       }
     }
@@ -142,7 +146,7 @@ public final class SiteFinder {
     if (taken.add(site.address())) {
       byte[] bytes = read(site.address(), (int) (site.after() - site.address()));
       String form =
-          call.card.callForms().stream()
+          call.card().callForms().stream()
               .filter(f -> f.size() == bytes.length && f.matches(number(bytes)))
               .findFirst()
               .map(CallForm::text)
@@ -151,7 +155,7 @@ public final class SiteFinder {
       long start = site.address() - lead.lead();
       add(
           site.address(),
-          call.card.name(),
+          call.card().name(),
           State.CALL,
           lead.text().isEmpty() ? form : lead.text() + "; " + form,
           start,
@@ -164,7 +168,7 @@ public final class SiteFinder {
   /** What stands in front of a call for it alone; nothing has no bytes. */
   private AbiCard.WholeSite leadOf(Call call) {
     long address = call.site.address();
-    return call.card.leadIns().stream()
+    return call.card().leadIns().stream()
         .filter(lead -> stands(lead.code(), address - lead.lead(), address))
         .findFirst()
         .orElse(NO_LEAD);
@@ -277,7 +281,17 @@ public final class SiteFinder {
             start,
             ByteList.of(bytes),
             knowledge,
+            entered(address),
             entry));
+  }
+
+  private FoundSite.Entered entered(long address) {
+    Call call = calls.get(address);
+    boolean ahead = call != null && call.site.ahead();
+    boolean untraced = call != null && call.convention.isLeftAlone(call.site);
+    return ahead
+        ? FoundSite.Entered.FIRST
+        : untraced ? FoundSite.Entered.UNTRACED : FoundSite.Entered.SITE;
   }
 
   /**

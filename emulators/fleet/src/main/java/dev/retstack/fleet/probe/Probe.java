@@ -130,6 +130,9 @@ public interface Probe {
   /** Entries in this batch that were left alone because the slot did not hold the parent. */
   long unhijackable();
 
+  /** The first few sites of these; {@code selfPc}. */
+  long[] leftAlone();
+
   /** Frames forgotten in this batch that may return yet: more were taken for dead than are kept. */
   long abandoned();
 }

@@ -34,7 +34,11 @@ final class Prologues {
       }
     }
     long site = FUNCTION + bytes.position();
-    Code code = address -> bytes.getLong((int) (address - FUNCTION));
+    Code code =
+        address -> {
+          long at = address - FUNCTION;
+          return at >= 0 && at <= bytes.capacity() - Long.BYTES ? bytes.getLong((int) at) : 0;
+        };
     return prologue.scan(code, FUNCTION, site, site + 4);
   }
 

@@ -101,6 +101,7 @@ class CoreStreamTest {
             1,
             0,
             0,
+            List.of(),
             0,
             new TreeMap<>(),
             List.of(),

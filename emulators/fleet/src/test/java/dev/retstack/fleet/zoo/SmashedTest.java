@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Planted buffer overflows (guest/smashed): each is found where it is, and nothing else. */
@@ -119,6 +120,48 @@ class SmashedTest {
       aReturnIntoCodeThatHasRun(image);
       aReturnToWhereNoCodeIs(image);
       longjmpsAndUnwindersSmashNothing(image);
+    }
+  }
+
+  /** A return of all functions stands in a thunk, or in the routine that restores registers. */
+  @ParameterizedTest
+  @CsvSource({
+    "x86_64-linux-gnu-gcc, -O1 -pg -mfentry -mfunction-return=thunk",
+    "x86_64-linux-gnu-gcc, -O1 -pg -mfunction-return=thunk -static",
+    "x86_64-linux-gnu-gcc, -O1 -fpatchable-function-entry=5 -mfunction-return=thunk-inline",
+    "x86_64-linux-gnu-gcc, -m32 -O1 -pg -mfunction-return=thunk -static",
+    "riscv64-linux-gnu-gcc, -Os -pg -msave-restore -static",
+    "riscv64-linux-gnu-gcc, -Os -pg -msave-restore -march=rv64g -mno-relax",
+  })
+  void aReturnByARoutineOfSeveralFunctions(String compiler, String flags, @TempDir Path folder)
+      throws Exception {
+    Assumptions.assumeTrue(GuestCompiler.installed(compiler), "skipped: no " + compiler);
+    Path source =
+        Files.writeString(
+            folder.resolve("shared.c"),
+            """
+            #include <unistd.h>
+            #define TRACED __attribute__((noinline, noclone))
+            TRACED void smashed_target(void) { _exit(7); }
+            TRACED void fill(void **at, int n) { while (n-- > 0) *at++ = (void *) smashed_target; }
+            TRACED int leaf(int n) { return n + 1; }
+            TRACED int smashed_victim(int n) { void *room[2]; fill(room, n); return leaf(n) + leaf(2); }
+            TRACED int smashed_outer(int n) { char room[400]; fill((void **) room, 9); return smashed_victim(n) + leaf(1); }
+            int main(int argc, char **argv) { return argc > 1 ? smashed_outer(20) : smashed_outer(2); }
+            """);
+    List<String> words = new ArrayList<>(List.of(flags.split(" ")));
+    words.addAll(List.of("-fno-stack-protector", "-w", source.toString()));
+    LoadedImage image =
+        LoadedImage.load(
+            GuestCompiler.compileWith(
+                compiler, folder.resolve("shared"), words.toArray(String[]::new)));
+    CoreOptions checking = Run.options().withCheckReturns(true);
+    for (ProbeKind probe : List.of(ProbeKind.NATIVE, ProbeKind.JAVA)) {
+      Run run = Run.of(image, checking.withProbe(probe), 1_000_000, core -> {}, "smash");
+      assertThat(run.ending().detail()).isEqualTo("exited with code 7");
+      assertSmashed(run, symbol(image, "smashed_target"));
+      Run clean = Run.of(image, checking.withProbe(probe), 1_000_000, core -> {});
+      assertThat(smashed(clean)).isEmpty();
     }
   }
 

@@ -33,8 +33,9 @@ public enum AnomalyKind {
       "a record shows that open calls ended without their exits, and all of them are of functions in "
           + "Image.copiedReturns: gcc copied their return address to realign the stack, and the "
           + "tracer hijacked the copy; one row per call",
-      "gcc realigns the stack with a copy of the return address, and -pg counts in its frame",
-      "compile it with -mfentry, or with -maccumulate-outgoing-args if that helps"),
+      "gcc realigns the stack with a copy of the return address, -pg counts in its frame, and the "
+          + "program is stripped: else the function is entered where there is no copy yet",
+      "do not strip the program; or compile it with -mfentry, or with -maccumulate-outgoing-args if that helps"),
   STACK_SMASHED(
       Stat.STACK_SMASHES,
       Severity.ERROR,

@@ -17,7 +17,7 @@ public enum Stat {
       INFO,
       CAPTURE,
       false,
-      "unwound calls of abandoned coroutines, whose return would not be seen"),
+      "unwound calls that a longjmp or a switch of stacks left: their return would not be seen"),
   TIME_BACKWARDS(WARNING, CAPTURE, true, "records older than the one before; counted as equal"),
   FAULTED_CORES(ERROR, CAPTURE, true, "cores that ended because guest or emulator failed"),
   WAITING_CORES(WARNING, CAPTURE, true, "cores that wait for an interrupt that never comes"),

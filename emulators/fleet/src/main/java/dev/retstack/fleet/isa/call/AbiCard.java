@@ -123,6 +123,7 @@ public final class AbiCard {
   private final List<String> symbols;
   private final List<CallForm> callForms;
   private final List<CallForm.Relocation> callRelocations;
+  private final Optional<CallForm.Target> veneer;
   private final List<Filler> nops;
   private final List<Lead> leads;
   private final byte[] entryStub;
@@ -150,6 +151,7 @@ public final class AbiCard {
     symbols = List.copyOf(b.symbols);
     callForms = List.copyOf(b.callForms);
     callRelocations = List.copyOf(b.callRelocations);
+    veneer = Optional.ofNullable(b.veneer);
     nops = List.copyOf(b.nops);
     leads = List.copyOf(b.leads);
     entryStub = b.entryStub.clone();
@@ -187,6 +189,11 @@ public final class AbiCard {
     return moment;
   }
 
+  /** True where functions call when they have made their frame. */
+  public boolean isBehindPrologue() {
+    return moment == Moment.AFTER_PROLOGUE && returnAddress.isPresent();
+  }
+
   /** Where sites without a call are listed; NONE where functions call a counting function. */
   public SiteTable siteTable() {
     return siteTable;
@@ -215,6 +222,17 @@ public final class AbiCard {
   /** The relocations of such calls in an object; of two that fit the first one counts. */
   public List<CallForm.Relocation> callRelocations() {
     return callRelocations;
+  }
+
+  /**
+   * Where code of a linker leads that a call goes through, such as from one instruction set to the
+   * other.
+   *
+   * @param address where the call goes
+   * @return the same where no such code stands there
+   */
+  public long through(Code code, long address) {
+    return veneer.map(known -> known.of(address, code.at(address))).orElse(address);
   }
 
   /** The instruction that does what is left to do where the call is not made: mostly nothing. */
@@ -416,11 +434,11 @@ public final class AbiCard {
   }
 
   /**
-   * The card of calls into other files, made from one whose sites are at the first instruction:
-   * what the code there does with a frame pointer is not known.
+   * The card of functions that are entered at their first instruction, made from one whose sites
+   * are there: what the code does with a frame pointer is not known.
    */
-  public AbiCard ofLibraryCalls() {
-    return named("library call")
+  public AbiCard atFirstInstruction(String called) {
+    return named(called)
         .flags(flags)
         .moment(Moment.BEFORE_PROLOGUE)
         .sites(siteTable)
@@ -446,6 +464,7 @@ public final class AbiCard {
     private List<String> symbols = List.of();
     private List<CallForm> callForms = List.of();
     private final List<CallForm.Relocation> callRelocations = new ArrayList<>();
+    private CallForm.Target veneer;
     private List<Filler> nops = List.of();
     private final List<Lead> leads = new ArrayList<>();
     private byte[] entryStub = {};
@@ -490,6 +509,12 @@ public final class AbiCard {
     /** Relocations of these types stand so many bytes behind the beginning of a call. */
     public Builder callRelocations(int at, int... types) {
       IntStream.of(types).forEach(type -> callRelocations.add(new CallForm.Relocation(type, at)));
+      return this;
+    }
+
+    /** Code of a linker between a call and the counting function, by its eight bytes. */
+    public Builder veneer(CallForm.Target value) {
+      veneer = value;
       return this;
     }
 

@@ -21,7 +21,12 @@ public record SiteFacts(
     /** In the register that the call left it in. */
     IN_REGISTER,
     /** The code does not tell. */
-    UNKNOWN
+    UNKNOWN,
+    /**
+     * The code does something that is not read: the function is to be entered at its first
+     * instruction, where the ABI says where the return address is.
+     */
+    UNREAD
   }
 
   /** Nothing is known, and nothing has to be. */

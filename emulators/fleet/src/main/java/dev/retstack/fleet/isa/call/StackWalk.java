@@ -4,6 +4,7 @@ import dev.retstack.fleet.isa.call.SiteFacts.Where;
 import java.nio.ByteOrder;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.LongPredicate;
 import java.util.function.LongToIntFunction;
 import java.util.function.Predicate;
 
@@ -14,11 +15,17 @@ import java.util.function.Predicate;
  * @param forms the first that matches counts; a longer one stands before a shorter one
  * @param length bytes of an instruction that is none of them, by its code, the first byte lowest
  * @param accept which outcomes are of the convention
+ * @param unread true for an instruction that is none of the forms and moves the stack pointer, or
+ *     after which another one may follow than the next: then nothing is known any more
  * @param atFirst where the return address is before the first instruction: saved, at the stack
  *     pointer, where calls push it
  */
 public record StackWalk(
-    List<Form> forms, LongToIntFunction length, Predicate<SiteFacts> accept, Where atFirst)
+    List<Form> forms,
+    LongToIntFunction length,
+    Predicate<SiteFacts> accept,
+    LongPredicate unread,
+    Where atFirst)
     implements Prologue {
 
   /** Longest prologue that is read, in bytes: more is no prologue. */
@@ -84,7 +91,7 @@ public record StackWalk(
 
   /** Takes every site. */
   public static StackWalk of(LongToIntFunction length, Form... forms) {
-    return new StackWalk(List.of(forms), length, facts -> true, Where.IN_REGISTER);
+    return new StackWalk(List.of(forms), length, facts -> true, code -> false, Where.IN_REGISTER);
   }
 
   /**
@@ -92,27 +99,36 @@ public record StackWalk(
    * a one is hard to tell and calls push the return address. Takes every site.
    */
   public static StackWalk ofPushing(Form... forms) {
-    return new StackWalk(List.of(forms), code -> REST, facts -> true, Where.SAVED);
+    return new StackWalk(List.of(forms), code -> REST, facts -> true, code -> false, Where.SAVED);
   }
 
   /** The same, where an instruction must tell where the return address is. */
   public StackWalk untilTold() {
-    return new StackWalk(forms, length, accept, Where.UNKNOWN);
+    return new StackWalk(forms, length, accept, unread, Where.UNKNOWN);
   }
 
   public StackWalk accepting(Predicate<SiteFacts> which) {
-    return new StackWalk(forms, length, which, atFirst);
+    return new StackWalk(forms, length, which, unread, atFirst);
+  }
+
+  /** The same, where such an instruction ends what is known. */
+  public StackWalk upTo(LongPredicate which) {
+    return new StackWalk(forms, length, accept, which, atFirst);
   }
 
   @Override
   public Optional<SiteFacts> scan(Code code, long function, long site, long after) {
     if (site - function < 0 || site - function > LONGEST) {
-      return Optional.of(SiteFacts.NONE).filter(accept);
+      return Optional.of(SiteFacts.NONE.withWhere(Where.UNREAD)).filter(accept);
     }
     Frame frame = new Frame(atFirst);
-    long at = function;
-    while (Long.compareUnsigned(at, site) < 0) {
-      at += step(code.at(at), frame);
+    frame.at = function;
+    for (int steps = 0; frame.goesOnTo(site); steps++) {
+      if (steps > LONGEST) {
+        frame.cannotRead();
+      }
+      int size = step(code.at(frame.at), frame);
+      frame.at += size;
     }
     return Optional.of(frame.facts()).filter(accept);
   }
@@ -123,6 +139,9 @@ public record StackWalk(
         form.effect().on(code, frame);
         return form.size();
       }
+    }
+    if (unread.test(code)) {
+      frame.cannotRead();
     }
     return length.applyAsInt(code);
   }
@@ -135,6 +154,15 @@ public record StackWalk(
     private Where where;
     private boolean keepsFrame;
     private boolean copied;
+    private boolean unread;
+
+    /** Of the instruction that is read. */
+    private long at;
+
+    /**
+     * Where the routine returns that is read in place of a call of it; 0 in the function itself.
+     */
+    private long back;
 
     private Frame(Where atFirst) {
       where = atFirst;
@@ -203,12 +231,61 @@ public record StackWalk(
       where = Where.UNKNOWN;
     }
 
+    private boolean goesOnTo(long site) {
+      return !unread && (back != 0 || Long.compareUnsigned(at, site) < 0);
+    }
+
+    /** From here on nothing is known. */
+    void cannotRead() {
+      unread = true;
+    }
+
+    /** The address of the instruction. */
+    public long at() {
+      return at;
+    }
+
+    /**
+     * A routine is called that makes part of the frame: it is read next.
+     *
+     * @param size of the call
+     */
+    public void call(long routine, int size) {
+      unread |= back != 0;
+      back = at + size;
+      at = routine - size;
+    }
+
+    /**
+     * Such a routine goes on elsewhere.
+     *
+     * @param size of the jump
+     */
+    public void jump(long to, int size) {
+      unread |= back == 0;
+      at = to - size;
+    }
+
+    /**
+     * Such a routine is done.
+     *
+     * @param size of its return
+     */
+    public void comeBack(int size) {
+      unread |= back == 0;
+      at = back - size;
+      back = 0;
+    }
+
     /** A word that may be the return address was pushed: a copy of it, after {@link #lose}. */
     public void pushAgain() {
       copied |= where == Where.UNKNOWN;
     }
 
     private SiteFacts facts() {
+      if (unread) {
+        return SiteFacts.NONE.withWhere(Where.UNREAD);
+      }
       long savedAt = where == Where.SAVED ? depth - savedDepth : 0;
       return new SiteFacts(where, savedAt, depth, keepsFrame, copied);
     }

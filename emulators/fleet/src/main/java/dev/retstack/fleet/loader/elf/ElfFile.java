@@ -422,6 +422,11 @@ public final class ElfFile {
     return functions.find(pc);
   }
 
+  /** All names of that function, the first of them its own. */
+  public List<String> namesAt(long pc) {
+    return functions.names(pc);
+  }
+
   /** Any defined symbol by name, aliases included; of several the one that reaches furthest. */
   public Optional<Symbol> symbol(String wanted) {
     return Optional.ofNullable(symbols.get(wanted));

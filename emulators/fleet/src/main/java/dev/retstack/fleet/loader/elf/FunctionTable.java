@@ -1,23 +1,31 @@
 package dev.retstack.fleet.loader.elf;
 
+import it.unimi.dsi.fastutil.longs.Long2ObjectMap;
+import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 
 /**
- * The functions of an image: one name per address, sorted by address, without overlaps.
+ * The functions of an image, sorted by address, without overlaps. One of the names at an address is
+ * the function's.
  *
  * @param functions sorted by address; sizes end at the next function at the latest
+ * @param aliases the other names of a function, by its address: a compiler or linker may also give
+ *     several functions of the same code one address
  * @param segments where a function without a size ends at the latest
  */
-record FunctionTable(List<Symbol> functions, SegmentTable segments) {
+record FunctionTable(
+    List<Symbol> functions, Long2ObjectMap<List<String>> aliases, SegmentTable segments) {
 
   /**
-   * At one address: a function before a label, a global name before a local, a plain name first.
+   * At one address: a function before a label, a global name before a local, a plain name first. A
+   * function that picks another one has the name of that, and mostly one that is its own.
    */
   private static final Comparator<Symbol> BEST_FIRST =
       Comparator.comparing((Symbol s) -> !s.kind().isFunction())
+          .thenComparing(s -> s.kind() == Symbol.Kind.INDIRECT_FUNCTION)
           .thenComparing(Symbol::binding)
           .thenComparing(s -> s.size() == 0)
           .thenComparingInt(s -> leadingUnderscores(s.name()))
@@ -42,7 +50,19 @@ record FunctionTable(List<Symbol> functions, SegmentTable segments) {
     candidates.sort(
         ((Comparator<Symbol>) (a, b) -> Long.compareUnsigned(a.address(), b.address()))
             .thenComparing(BEST_FIRST));
-    return new FunctionTable(List.copyOf(apart(candidates)), segments);
+    Long2ObjectMap<List<String>> aliases = new Long2ObjectOpenHashMap<>();
+    return new FunctionTable(List.copyOf(apart(candidates, aliases)), aliases, segments);
+  }
+
+  /** The names of the function that holds {@code pc}, its own first. */
+  List<String> names(long pc) {
+    Symbol function = find(pc).orElse(null);
+    if (function == null) {
+      return List.of();
+    }
+    List<String> names = new ArrayList<>(List.of(function.name()));
+    names.addAll(aliases.getOrDefault(function.address(), List.of()));
+    return names;
   }
 
   /** The function that holds {@code pc}. */
@@ -68,7 +88,7 @@ record FunctionTable(List<Symbol> functions, SegmentTable segments) {
     return inside ? Optional.of(s) : Optional.empty();
   }
 
-  private static List<Symbol> apart(List<Symbol> sorted) {
+  private static List<Symbol> apart(List<Symbol> sorted, Long2ObjectMap<List<String>> aliases) {
     List<Symbol> kept = new ArrayList<>(sorted.size());
     for (Symbol s : sorted) {
       Symbol last = kept.isEmpty() ? null : kept.getLast();
@@ -77,6 +97,9 @@ record FunctionTable(List<Symbol> functions, SegmentTable segments) {
         boolean insideLast = Long.compareUnsigned(distance, last.size()) < 0;
         boolean alias = distance == 0;
         boolean labelInFunction = s.kind() == Symbol.Kind.NONE && insideLast;
+        if (alias && s.kind() != Symbol.Kind.NONE) {
+          aliases.computeIfAbsent(s.address(), _ -> new ArrayList<>()).add(s.name());
+        }
         if (alias || labelInFunction) {
           continue;
         }

@@ -3,6 +3,7 @@ package dev.retstack.fleet.probe.java;
 import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.isa.call.AbiCard;
 import dev.retstack.fleet.isa.call.CodeAddresses;
+import dev.retstack.fleet.isa.call.SiteFacts.Where;
 import dev.retstack.fleet.landing.AstrayException;
 import dev.retstack.fleet.landing.LandingPage;
 import dev.retstack.fleet.landing.Machine;
@@ -26,6 +27,8 @@ import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.Mark;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.unicorn.Unicorn;
+import it.unimi.dsi.fastutil.longs.LongLinkedOpenHashSet;
+import it.unimi.dsi.fastutil.longs.LongSet;
 import java.util.Map;
 
 /**
@@ -37,6 +40,9 @@ import java.util.Map;
  * at the saved address through the mailbox.
  */
 public final class JavaProbe implements BlockProbe {
+  /** Sites that are named of those that are left alone, at most. */
+  private static final int LEFT_ALONE = 16;
+
   private final Unicorn engine;
   private final LandingPage landing;
   private final TraceClock clock;
@@ -58,6 +64,7 @@ public final class JavaProbe implements BlockProbe {
   private RecordBatch batch = new RecordBatch(0);
   private long overruns;
   private long unhijackable;
+  private final LongSet leftAlone = new LongLinkedOpenHashSet();
 
   private final Operands operands;
   private final EntrySlot slot;
@@ -81,6 +88,9 @@ public final class JavaProbe implements BlockProbe {
   /** True where no entry is recorded. */
   private boolean paused;
 
+  /** True where a stack is of pieces that lie anywhere. */
+  private final boolean inPieces;
+
   private final ReturnWatch watch;
   private final Unwinding unwinding;
   private long elsewhere;
@@ -98,6 +108,7 @@ public final class JavaProbe implements BlockProbe {
     this.points = plan.points();
     this.cards = points.cards().toArray(AbiCard[]::new);
     this.slotReach = points.slotReach(isa);
+    this.inPieces = plan.regions().inPieces();
     this.calls = new CountingCalls(points, machine.memory(), addresses);
     this.operands = new Operands(machine, points, this::lastBlock, this::returned);
     this.slot = new EntrySlot(engine, machine.memory(), operands, wordMask);
@@ -174,6 +185,12 @@ public final class JavaProbe implements BlockProbe {
   private boolean called(int[] among) {
     Site site = calls.site(among, operands);
     unhijackable += site == null ? 1 : 0;
+    if (site != null && site.passed()) {
+      if (site.facts().where() == Where.UNREAD) {
+        leaveAlone(cards[site.convention()], site);
+      }
+      return true;
+    }
     return site == null || entry(site);
   }
 
@@ -208,8 +225,30 @@ public final class JavaProbe implements BlockProbe {
     } catch (GuestAccessException noFrameThere) {
       // counted like any other place without a slot
     }
-    unhijackable++;
+    leaveAlone(card, site);
     return true;
+  }
+
+  /**
+   * Nothing shows where the function returns: it is counted. Where entries alone are wanted, it is
+   * recorded all the same, from where the card has the return address once more, if it has.
+   */
+  private void leaveAlone(AbiCard card, Site site) {
+    if (!graphCaller && !contexts.areAsked()) {
+      long from = 0;
+      try {
+        from = card.parent().isPresent() ? operands.value(card.parent().get()) : 0;
+      } catch (GuestAccessException notThere) {
+        // then it is not known
+      }
+      long original = addresses.instruction(frames.original(from, landing, addresses));
+      batch.add(RecordBatch.FUNCTION, clock.now(), 0, site.selfPc(), original, 0, 0);
+      return;
+    }
+    unhijackable++;
+    if (leftAlone.size() < LEFT_ALONE) {
+      leftAlone.add(site.selfPc());
+    }
   }
 
   /** Records an entry, and hijacks the return where the tracer does. */
@@ -235,7 +274,9 @@ public final class JavaProbe implements BlockProbe {
       return muted || function(site, 0);
     }
     frames.lookForTailCall(site, slot, givenUp, landing, addresses);
-    contexts.giveUp(frames.living(card, slot.tailCaller(), slot.retP(), fp, wordMask));
+    if (!inPieces || slot.tailCaller() >= 0) { // else addresses do not say what a longjmp left
+      contexts.giveUp(frames.living(card, slot.tailCaller(), slot.retP(), fp, wordMask));
+    }
     if (muted || frames.ignores(flags, settings())) {
       return true;
     }
@@ -479,6 +520,7 @@ public final class JavaProbe implements BlockProbe {
     events.moveTo(batch);
     overruns = 0;
     unhijackable = 0;
+    leftAlone.clear();
     givenUp.clearAbandoned();
   }
 
@@ -500,5 +542,10 @@ public final class JavaProbe implements BlockProbe {
   @Override
   public long unhijackable() {
     return unhijackable;
+  }
+
+  @Override
+  public long[] leftAlone() {
+    return leftAlone.toLongArray();
   }
 }

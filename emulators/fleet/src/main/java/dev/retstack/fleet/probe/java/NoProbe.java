@@ -100,4 +100,9 @@ public final class NoProbe implements BlockProbe {
   public long unhijackable() {
     return 0;
   }
+
+  @Override
+  public long[] leftAlone() {
+    return new long[0];
+  }
 }

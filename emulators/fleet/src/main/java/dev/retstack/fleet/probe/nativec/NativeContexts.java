@@ -93,6 +93,7 @@ final class NativeContexts implements Contexts.Listener<NativeFrames>, Unwinding
     upAt = layout.at("given_up.up");
     placeAt = layout.at("given_up.place");
     declared = plan.tasks();
+    core.set("in_pieces", plan.regions().inPieces() ? 1 : 0);
     core.set("task_bytes", declared.functions().bytes());
     core.set("task_argument", declared.functions().argument());
     load();

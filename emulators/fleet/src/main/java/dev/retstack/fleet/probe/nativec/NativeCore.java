@@ -59,6 +59,11 @@ final class NativeCore {
     return struct.get(JAVA_LONG, layout.at(PREFIX + field));
   }
 
+  /** The first elements of an array. */
+  long[] longs(String field, long count) {
+    return struct.asSlice(layout.at(PREFIX + field), count * Long.BYTES).toArray(JAVA_LONG);
+  }
+
   void set(String field, long value) {
     struct.set(JAVA_LONG, layout.at(PREFIX + field), value);
   }

@@ -445,6 +445,7 @@ final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
     core.recordInto(buffer);
     core.set("overruns", 0);
     core.set("unhijackable", 0);
+    core.set("left_alone_count", 0);
     contexts.givenUp().clearAbandoned();
   }
 
@@ -466,6 +467,11 @@ final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
   @Override
   public long unhijackable() {
     return core.get("unhijackable");
+  }
+
+  @Override
+  public long[] leftAlone() {
+    return core.longs("left_alone", core.get("left_alone_count"));
   }
 
   @Override

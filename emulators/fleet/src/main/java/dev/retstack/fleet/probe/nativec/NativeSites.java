@@ -141,7 +141,8 @@ final class NativeSites {
     byte leaves = (byte) (points.leavesFrames(entry.get(JAVA_LONG, layout.at("site.key"))) ? 1 : 0);
     entry.set(JAVA_BYTE, layout.at("site.leaves"), leaves);
     entry.set(JAVA_BYTE, layout.at("site.ahead"), (byte) (site.switchedOff() ? 1 : 0));
-    byte special = (byte) points.rules().of(site.selfPc());
+    long passed = site.passed() ? layout.at("SPECIAL_PASSED") : 0;
+    byte special = (byte) (points.rules().of(site.selfPc()) | passed);
     entry.set(JAVA_BYTE, layout.at("site.special"), special);
     long where = layout.at("WHERE_" + site.facts().where());
     entry.set(JAVA_BYTE, layout.at("site.where"), (byte) where);

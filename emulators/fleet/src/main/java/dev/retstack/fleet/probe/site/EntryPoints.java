@@ -49,7 +49,11 @@ public final class EntryPoints {
       /** It was a call that the core goes without. */
       SWITCHED_OFF,
       /** Where the function begins, if it is called from a file that has its address in a word. */
-      BY_ADDRESS
+      BY_ADDRESS,
+      /** Where the function begins, whatever stands between there and its call. */
+      AHEAD,
+      /** Not at all: it was entered ahead, or no card has the form of the code around it. */
+      PASSED
     }
 
     /** A site as the file has it. */
@@ -60,6 +64,11 @@ public final class EntryPoints {
     /** True where it was a call that the core goes without. */
     public boolean switchedOff() {
       return how == How.SWITCHED_OFF;
+    }
+
+    /** True where the function is not entered at its call. */
+    public boolean passed() {
+      return how == How.PASSED;
     }
 
     /** True where the function is entered only if {@link EntryPoints#isCaller} says so. */
@@ -79,6 +88,9 @@ public final class EntryPoints {
 
   /** Index of the card of calls into other files; {@link #NONE} where these do not count. */
   private final int libraryCard;
+
+  /** Index of the card of functions that are entered ahead of their calls; {@link #NONE}. */
+  private final int aheadCard;
 
   /** Of each convention the card by which its sites are entered that begin a block. */
   private final int[] atSites;
@@ -118,7 +130,15 @@ public final class EntryPoints {
       }
     }
     switchedOff.forEach(site -> blocks.put(site.selfPc(), site));
-    sites = blocks.values().stream().mapToLong(Site::selfPc).sorted().distinct().toArray();
+    aheadCard = aheadCard(conventions, all);
+    conventions.forEach(convention -> addAhead(convention, image, 0));
+    sites =
+        blocks.values().stream()
+            .filter(site -> site.how() != Site.How.AHEAD)
+            .mapToLong(Site::selfPc)
+            .sorted()
+            .distinct()
+            .toArray();
     libraryCard = conventions.isEmpty() || code.libraryCallCard().isEmpty() ? NONE : all.size();
     if (libraryCard != NONE) {
       all.add(code.libraryCallCard().get());
@@ -129,6 +149,28 @@ public final class EntryPoints {
       code.wholeProgram().forEach(byAddress::add);
     }
     cards = all.toArray(AbiCard[]::new);
+  }
+
+  private int aheadCard(List<ActiveConvention> conventions, List<AbiCard> all) {
+    Optional<AbiCard> card =
+        image
+            .isa()
+            .atFirstInstruction()
+            .filter(first -> conventions.stream().anyMatch(c -> c.card().isBehindPrologue()));
+    card.ifPresent(all::add);
+    return card.isPresent() ? all.size() - 1 : NONE;
+  }
+
+  /** The functions of a file that are entered at their first instruction. */
+  private void addAhead(ActiveConvention convention, LoadedImage of, long bias) {
+    for (CallSite site : convention.sites()) {
+      if (site.ahead() && aheadCard != NONE) {
+        long selfPc = site.address() + bias;
+        Site entry = new Site(selfPc, aheadCard, SiteFacts.NONE, Site.How.AHEAD);
+        blocks.put(site.function() + bias, entry);
+        of.elf().functionAt(site.address()).ifPresent(f -> blocks.put(f.entry() + bias, entry));
+      }
+    }
   }
 
   /** A site without a call, in a file whose code stands so far from where it was linked to. */
@@ -228,6 +270,9 @@ public final class EntryPoints {
           }
         }
       }
+      if (index >= 0) {
+        addAhead(convention, shared, part.bias());
+      }
       for (Symbol function : index < 0 ? List.<Symbol>of() : convention.countingFunctions()) {
         Symbol there = function.movedBy(part.bias());
         if (part.holds(there.address())) {
@@ -319,6 +364,16 @@ public final class EntryPoints {
     return code.sameFunction(one, other);
   }
 
+  /** True for an address in a routine that returns in place of the function that jumped to it. */
+  public boolean returnsForOthers(long address) {
+    SharedCode.Part part = code.at(address);
+    return part.image()
+        .elf()
+        .functionAt(address - part.bias())
+        .filter(LeavingFunctions::returnsForOthers)
+        .isPresent();
+  }
+
   /** From here on other sites are switched on or off. */
   public void follow(SiteRules next) {
     rules = next;
@@ -361,7 +416,8 @@ public final class EntryPoints {
    */
   public Site ofBlock(long address, int size) {
     Site site = blocks.get(address);
-    boolean reached = site != null && site.selfPc() - address < size;
+    boolean reached =
+        site != null && (site.how() == Site.How.AHEAD || site.selfPc() - address < size);
     if (site == null) {
       site = byAddress.at(address);
       reached = site != null;
@@ -410,7 +466,10 @@ public final class EntryPoints {
       Optional<CallSite> known =
           known(convention, returnAddress).flatMap(c -> c.returningTo(returnAddress - bias));
       if (known.isPresent()) {
-        return new Site(known.get().address() + bias, convention, known.get().facts());
+        long site = known.get().address() + bias;
+        return known.get().ahead() && aheadCard != NONE
+            ? new Site(site, convention, SiteFacts.NONE, Site.How.PASSED)
+            : new Site(site, convention, known.get().facts());
       }
     }
     int size = 0;
@@ -427,9 +486,10 @@ public final class EntryPoints {
       }
     }
     long site = returnAddress - size;
-    AbiCard card = cards[among[0]];
-    return new Site(
-        site, among[0], facts(card, memory, site, returnAddress).orElse(SiteFacts.NONE));
+    SiteFacts ofNoCard = SiteFacts.NONE.withWhere(SiteFacts.Where.UNREAD);
+    return facts(cards[among[0]], memory, site, returnAddress)
+        .map(known -> new Site(site, among[0], known))
+        .orElseGet(() -> new Site(site, among[0], ofNoCard, Site.How.PASSED));
   }
 
   private Optional<SiteFacts> facts(AbiCard card, Code memory, long site, long after) {

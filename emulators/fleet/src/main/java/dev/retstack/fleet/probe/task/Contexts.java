@@ -68,8 +68,14 @@ public final class Contexts<S extends FrameStack> {
    */
   private boolean suspended;
 
-  /** True where who runs the core says which task runs: nothing is to be guessed. */
+  /**
+   * True where who runs the core says which task runs, or addresses do not: nothing is to be
+   * guessed. A program whose stacks are of pieces has one task, until it has threads.
+   */
   private boolean threaded;
+
+  /** True where a stack is of pieces that lie anywhere. */
+  private final boolean inPieces;
 
   /** Interrupts that were left with calls open, which may yet return: the latest ones. */
   private final Deque<Context<S>> left = new ArrayDeque<>();
@@ -94,6 +100,8 @@ public final class Contexts<S extends FrameStack> {
     this.stacks = stacks;
     this.windows = new Windows<>(regions);
     this.listener = listener;
+    inPieces = regions.inPieces();
+    threaded = inPieces;
     tasks = new GuestTasks<>(stacks, windows, declared, this::forget);
     current = tasks.add(0).top;
     current.task.started = true;
@@ -256,6 +264,10 @@ public final class Contexts<S extends FrameStack> {
    * are taken for dead. But not the last of a handler, whose exit ends the interrupt.
    */
   public void giveUpBelow(long stackPointer, long address) {
+    if (inPieces && outside()) {
+      giveUp(current, windows.keptBelow(current.frames, stackPointer, address));
+      return;
+    }
     Context<S> context = windows.owner(tasks.contexts(), stackPointer, 0);
     if (context == null) {
       return;

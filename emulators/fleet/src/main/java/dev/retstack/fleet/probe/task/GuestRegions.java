@@ -16,13 +16,20 @@ public final class GuestRegions implements StackRegions {
   private final List<Segment> segments;
   private final List<Symbol> objects;
   private final long[] starts;
+  private final boolean inPieces;
 
   /** Those of a core that runs an image. */
   public GuestRegions(GuestMemory memory, ElfFile image) {
     this.memory = memory;
     this.segments = image.segments();
     this.objects = image.objects();
+    this.inPieces = image.symbol("__morestack").isPresent();
     this.starts = objects.stream().mapToLong(Symbol::address).toArray();
+  }
+
+  @Override
+  public boolean inPieces() {
+    return inPieces;
   }
 
   @Override

@@ -6,6 +6,11 @@ public interface StackRegions {
   /** The smallest region that is known to hold an address. */
   Region at(long address);
 
+  /** True where each stack is of pieces that may lie anywhere (-fsplit-stack). */
+  default boolean inPieces() {
+    return false;
+  }
+
   /**
    * A mapping, or a variable of the image.
    *

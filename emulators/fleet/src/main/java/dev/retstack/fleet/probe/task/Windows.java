@@ -79,6 +79,20 @@ final class Windows<S extends FrameStack> {
     return regions.at(one - 1).holds(other - 1);
   }
 
+  /**
+   * How many frames of a stack of pieces a longjmp left alive: up to the last one whose slot is on
+   * the piece that it went to, at or above an address.
+   */
+  int keptBelow(S frames, long stackPointer, long address) {
+    int keep = frames.size();
+    while (keep > 0
+        && (!areNeighbours(stackPointer, frames.retP(keep - 1))
+            || isBelow(frames.retP(keep - 1), address))) {
+      keep--;
+    }
+    return keep == frames.size() ? keep : frames.first(keep);
+  }
+
   private static boolean isBelow(long one, long other) {
     return Long.compareUnsigned(one, other) < 0;
   }

@@ -14,8 +14,9 @@ import java.util.function.LongPredicate;
  * handler. Where a block of the program begins and the stack pointer is above the slot of the
  * topmost frame, that frame has been left. Its slot holds the handler still where a longjmp left
  * it, or the stack was switched. Where it holds the very address of the block instead, and the
- * block before was of the frame's own function, the function has returned by it. (An unwinder of
- * exceptions on x86 writes where it goes into that place too, but it is another function.)
+ * block before was of the frame's own function, the function has returned by it. So it has where
+ * that block was of a routine that functions share for their returns. (An unwinder of exceptions on
+ * x86 writes where it goes into that place too, but it is another function.)
  *
  * <p>It knows slots in memory. Where the return address was in a register when the function was
  * entered, the function saves it where nobody tells: nothing is found then, and nothing invented.
@@ -104,7 +105,7 @@ public final class SmashedReturns {
       }
       long to = addresses.instruction(word);
       if (to == address) {
-        if (points.sameFunction(frames.selfPc(i), last)) {
+        if (points.sameFunction(frames.selfPc(i), last) || points.returnsForOthers(last)) {
           return i;
         }
         watched = UNWATCHED;

@@ -1,0 +1,85 @@
+package dev.retstack.fleet.zoo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.retstack.fleet.core.CoreOptions.ProbeKind;
+import dev.retstack.fleet.loader.GuestCompiler;
+import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.schema.record.RecordBatch;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** A stack of pieces (-fsplit-stack) is one stack, of one task. */
+class SplitStackTest {
+  private static final String PROGRAM =
+      """
+      #include <setjmp.h>
+      #define TRACED __attribute__((noinline, noclone))
+      static jmp_buf back;
+      static int jumps;
+      TRACED int leaf(int n) { return n & 1; }
+      TRACED int down(int n) {
+        volatile char room[2000];
+        room[n] = 1;
+        if (n == 0 && jumps) longjmp(back, 1);
+        int r = n ? down(n - 1) : 0;
+        return r + leaf(n + room[n]);
+      }
+      int main(void) {
+        int r = down(200) + down(3) - down(200) - down(3);
+        jumps = 1;
+        if (!setjmp(back)) down(150);
+        jumps = 0;
+        return r + leaf(2);
+      }
+      """;
+
+  @TempDir private Path folder;
+
+  @ParameterizedTest
+  @CsvSource({
+    "-O0 -pg",
+    "-O1 -pg",
+    "-O2 -pg",
+    "-Os -pg -static",
+    "-O2 -pg -mfentry",
+    "-O2 -fpatchable-function-entry=5",
+    "-m32 -O1 -pg -static",
+    "-m32 -O2 -pg -static"
+  })
+  void aCallOnAnotherPieceIsOfTheSameTask(String flags) throws Exception {
+    Path source = Files.writeString(folder.resolve("split.c"), PROGRAM);
+    List<String> words = new ArrayList<>(List.of(flags.split(" ")));
+    words.addAll(List.of("-fsplit-stack", source.toString()));
+    LoadedImage image =
+        LoadedImage.load(
+            GuestCompiler.X86_64
+                .assumeInstalled()
+                .compile(folder.resolve("split"), words.toArray(String[]::new)));
+    Run java = Run.of(image, Run.options().withProbe(ProbeKind.JAVA), 1_000_000, core -> {});
+    Run run = Run.of(image, Run.options().withProbe(ProbeKind.NATIVE), 1_000_000, core -> {});
+    Records.assertSame(java, run);
+    assertThat(run.ending().detail()).isEqualTo("exited with code 0");
+    int deepest = 0;
+    int exits = 0;
+    int last = 0;
+    for (int i = 0; i < run.records().size(); i++) {
+      assertThat(run.records().kind[i]).isNotEqualTo(RecordBatch.TASK);
+      deepest = Math.max(deepest, run.records().depth[i]);
+      last = run.records().kind[i] == RecordBatch.ENTRY ? run.records().depth[i] : last;
+      exits += run.records().kind[i] == RecordBatch.EXIT ? 1 : 0;
+    }
+    assertThat(run.counts())
+        .containsEntry("down", 2 * (201L + 4) + 151)
+        .containsEntry("leaf", 2 * (201L + 4) + 1)
+        .containsEntry("main", 1L);
+    assertThat(deepest).as("main, 201 of down, leaf").isEqualTo(202);
+    assertThat(last).as("leaf in main, once a longjmp has left all the others").isEqualTo(1);
+    assertThat(exits).isEqualTo(2 * 2 * (201 + 4) + 2);
+  }
+}
