@@ -34,7 +34,7 @@ public final class PipelineConfig implements Cloneable {
   /** MiB of images that a member holds. */
   public static final int IMAGES_MIB = 256;
 
-  /** MiB for the places of images that a member does not hold: some 240,000 of them. */
+  /** MiB for the places of images that a member does not hold: some 170,000 of them. */
   public static final int IMAGE_PLACES_MIB = 64;
 
   /** What a member holds beside states, of which checkpoints and answers are copies. */

@@ -14,6 +14,7 @@ import dev.retstack.schema.Image;
 import dev.retstack.schema.Symbol;
 import dev.retstack.schema.wire.ConfluentFrame;
 import dev.retstack.schema.wire.Headers;
+import dev.retstack.schema.wire.ImageKey;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.partition.ChunkApplier;
 import dev.retstack.service.support.CoreScript;
@@ -85,13 +86,7 @@ class HostileTopicsTest {
         var producer = producer()) {
       WAITS.await("the fleet", () -> report(pipeline).cores().size() == bench.fleet().size());
       for (CoreScript core : bench.fleet()) {
-        send(
-            producer,
-            topics.images(),
-            0,
-            core.image().getBuildId().getBytes(UTF_8),
-            ConfluentFrame.encode(
-                Image.newBuilder(core.image()).setSymbols(overlapping()).build()));
+        announce(producer, Image.newBuilder(core.image()).setSymbols(overlapping()).build());
       }
       forge(producer, FORGED / 2);
       bench.produce(0.3, 0.6);
@@ -148,8 +143,7 @@ class HostileTopicsTest {
     deep.tick(1).exit(16).tick(1).exit(32).unwind(20).exit().end();
     try (Pipeline pipeline = PipelineService.start(spans());
         var producer = producer()) {
-      send(
-          producer, topics.images(), 0, "long-names".getBytes(UTF_8), ConfluentFrame.encode(image));
+      announce(producer, image);
       send(producer, topics.events(), 1, null, new Forger(SEED, List.of()).bytes(LARGEST));
       Map<String, Object> packing = new HashMap<>(settings());
       packing.put(ProducerConfig.COMPRESSION_TYPE_CONFIG, "gzip");
@@ -215,9 +209,9 @@ class HostileTopicsTest {
       String name = "forged-" + i;
       Image image =
           Image.newBuilder(CoreScript.image(name, "main")).setSymbols(overlapping()).build();
-      send(producer, topics.images(), 0, name.getBytes(UTF_8), ConfluentFrame.encode(image));
+      announce(producer, image);
     }
-    send(producer, topics.images(), 0, "million".getBytes(UTF_8), million());
+    announce(producer, million());
     for (int i = 0; i < count; i++) {
       for (String topic : topics.all()) {
         Integer partition = isPartitioned(topic) ? i % LiveBench.PARTITIONS : Integer.valueOf(0);
@@ -230,6 +224,11 @@ class HostileTopicsTest {
       send(producer, topics.events(), i % LiveBench.PARTITIONS, forger.key(false), forger.chunk());
     }
     producer.flush();
+  }
+
+  private void announce(KafkaProducer<byte[], byte[]> producer, Image image) {
+    byte[] message = ConfluentFrame.encode(image);
+    send(producer, topics.images(), 0, ImageKey.of(image.getBuildId(), message), message);
   }
 
   private boolean isPartitioned(String topic) {
@@ -259,13 +258,12 @@ class HostileTopicsTest {
   }
 
   /** As many symbols as a message can hold: a million takes four MiB. */
-  private static byte[] million() {
+  private static Image million() {
     List<Symbol> symbols = new ArrayList<>();
     for (int i = 0; i < 1_000_000; i++) {
       symbols.add(symbol("", i % 60, 0));
     }
-    return ConfluentFrame.encode(
-        Image.newBuilder(CoreScript.image("million")).setSymbols(symbols).build());
+    return Image.newBuilder(CoreScript.image("million")).setSymbols(symbols).build();
   }
 
   private static Report report(Pipeline pipeline) throws Exception {
