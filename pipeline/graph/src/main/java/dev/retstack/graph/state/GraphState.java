@@ -811,10 +811,10 @@ public final class GraphState {
     int cores = Fields.readCount(body, limits.cores(), "cores");
     for (int i = 0; i < cores; i++) {
       state.readCore(body);
+      state.makeRoom();
     }
     state.stats.readFrom(body);
-    state.late.readFrom(
-        body, key -> state.cores.known(key) instanceof CoreGraph core ? core : null, cores);
+    state.late.readFrom(body, state.cores::use, cores);
     state.ages.readFrom(body);
     state.refused.readFrom(body);
     snapshot.finish();

@@ -56,10 +56,10 @@ public record StateCopy(
         limits);
   }
 
-  /** A state of its own for the asker. */
+  /** A state of its own for the asker: cores beyond the bytes of the copy rest. */
   public GraphState state() {
     try {
-      return GraphState.readFrom(new ByteInput(bytes), limits);
+      return GraphState.readFrom(new ByteInput(bytes), limits, new StateBudget(bytes.length, 0));
     } catch (IOException e) {
       throw new UncheckedIOException("a state just written cannot be read: " + this, e);
     }

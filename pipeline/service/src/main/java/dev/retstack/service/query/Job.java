@@ -47,6 +47,9 @@ public final class Job implements AutoCloseable {
   /** The bytes of a state, and about as much again for what is read of them. */
   private static final int STATE_WEIGHT = 2;
 
+  /** Those of how far cores came, and their rows. */
+  private static final int CORES_WEIGHT = 3;
+
   private final Queries own;
   private final NodeFeed nodes;
   private final FleetFeed fleets;
@@ -130,6 +133,7 @@ public final class Job implements AutoCloseable {
 
   /** How far each core came, at any member. */
   CompletionStage<Cores> cores(HeapRoom.Share share) {
+    share.weigh(CORES_WEIGHT);
     return gather(Part.Wanted.of(Part.Kind.CORES), share)
         .thenApply(
             found -> {
