@@ -124,7 +124,8 @@ public final class ReportBuilder {
         systemCalls.rows(),
         rules(),
         choice,
-        byTask(unit, apart));
+        byTask(unit, apart),
+        false);
   }
 
   /** Call trees of all tasks of all cores, by core. */

@@ -324,7 +324,7 @@ public final class Job implements AutoCloseable {
     for (PeerClient.Said one : said) {
       for (Part part : one.parts()) {
         Part other = best.get(part.partition());
-        if (other == null || part.beats(other)) {
+        if (other == null || isBetter(part, one.node(), other, from.get(part.partition()))) {
           best.put(part.partition(), part);
           from.put(part.partition(), one.node());
         }
@@ -350,6 +350,16 @@ public final class Job implements AutoCloseable {
       }
     }
     return new Gathered(best, Coverage.of(rows));
+  }
+
+  /** Of two members that have a partition, the one is right to which the group gave it. */
+  private boolean isBetter(Part part, String node, Part other, String otherNode) {
+    Optional<String> owner = nodes.owner(part.partition());
+    boolean isOwners = owner.filter(node::equals).isPresent();
+    boolean isOther = owner.filter(otherNode::equals).isPresent();
+    return isOwners == isOther || part.isAbsent() || other.isAbsent()
+        ? part.beats(other)
+        : isOwners;
   }
 
   private static PartRow row(
