@@ -325,7 +325,8 @@ final class Guardian extends AbstractMatchingBehavior<Guardian.Command> {
                         config.groupId(),
                         partition,
                         member,
-                        config.start()),
+                        config.start(),
+                        config.repairs()),
                 peers,
                 feed))
         .onFailure(SupervisorStrategy.stop());

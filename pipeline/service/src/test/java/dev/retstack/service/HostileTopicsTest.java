@@ -19,6 +19,7 @@ import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.partition.ChunkApplier;
 import dev.retstack.service.support.CoreScript;
 import dev.retstack.service.support.Forger;
+import dev.retstack.service.support.HttpAsk;
 import dev.retstack.service.support.LiveBench;
 import dev.retstack.service.support.Scraped;
 import dev.retstack.service.support.States;
@@ -73,6 +74,64 @@ class HostileTopicsTest {
           bench.awaitScrape(
               pipeline, p -> p.sum("retstack_partition_open") == LiveBench.PARTITIONS - 1);
       assertThat(page.sum("retstack_partition_failures_total")).isZero();
+      try (HttpAsk ask = new HttpAsk(pipeline.httpUri())) {
+        var refused = ask.get("/health/ready");
+        assertThat(refused.statusCode()).isEqualTo(503);
+        assertThat(refused.body()).contains("state of partitions 0 cannot be used", "--repair");
+      }
+    }
+    repaired();
+  }
+
+  /** Records that are sound, of a state that is none; and one that takes a part away. */
+  @Test
+  void aStateThatIsNoneIsRebuiltFromItsEvents() throws Exception {
+    String group = topics.prefix();
+    bench.produceAll();
+    try (Pipeline pipeline = PipelineService.start(bench.config())) {
+      bench.awaitEnded(pipeline);
+      bench.awaitRest(pipeline);
+      WAITS.await(pipeline.stop());
+    }
+    List<String> keys = new ArrayList<>();
+    for (var record : TopicReader.records(bench.kafka(), topics.state())) {
+      String key = new String(record.key(), UTF_8);
+      if (record.value() != null && key.contains("/c/")) {
+        keys.add(key);
+      }
+    }
+    assertThat(keys).isNotEmpty();
+    try (var producer = producer()) {
+      for (int p = 0; p < LiveBench.PARTITIONS; p++) {
+        String prefix = group + "/" + p + "/";
+        keys.stream()
+            .filter(key -> key.startsWith(prefix))
+            .findFirst()
+            .ifPresent(
+                key ->
+                    send(
+                        producer,
+                        topics.state(),
+                        Integer.parseInt(key.split("/", -1)[1]),
+                        key.getBytes(UTF_8),
+                        null));
+        send(producer, topics.state(), p, (prefix + "c/999").getBytes(UTF_8), new byte[] {1, 2});
+      }
+    }
+    repaired();
+  }
+
+  /** A member that may rebuild what cannot be used, and one that comes behind it. */
+  private void repaired() throws Exception {
+    for (boolean repairs : List.of(true, false)) {
+      try (Pipeline pipeline = PipelineService.start(bench.config().but().repair(repairs).build());
+          HttpAsk ask = new HttpAsk(pipeline.httpUri())) {
+        bench.awaitEnded(pipeline);
+        bench.awaitRest(pipeline);
+        checkGood(report(pipeline));
+        WAITS.await("it is ready", () -> ask.get("/health/ready").statusCode() == 200);
+        WAITS.await(pipeline.stop());
+      }
     }
   }
 

@@ -339,7 +339,11 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
     try {
       intake.open(checkpoint);
     } catch (IOException e) {
-      return onFailed(new UnreadableCheckpointException(checkpoint, e));
+      var unreadable = new UnreadableCheckpointException(checkpoint, e);
+      then(
+          ledger.repair(),
+          anew -> anew.<Command>map(Opened::new).orElseGet(() -> new Failed(unreadable)));
+      return this;
     }
     long nextOffset = intake.nextOffset();
     getContext()

@@ -88,7 +88,7 @@ public record StateCopy(
     } catch (IOException e) {
       throw new IOException(
           e.getMessage()
-              + "; see who writes to the state topic, then begin again with another --group",
+              + "; see who writes to the state topic, then start this member with --repair",
           e);
     }
     if (!state.rules().equals(rules)) {

@@ -38,7 +38,7 @@ class StateCopyTest {
     assertThatThrownBy(() -> state(parts, TimeRules.DEFAULT))
         .isInstanceOf(IOException.class)
         .hasMessageContaining("without nothing, those asked for without sleep-time")
-        .hasMessageContaining("another --group");
+        .hasMessageContaining("--repair");
   }
 
   private static GraphState state(Map<String, byte[]> parts, TimeRules rules) throws IOException {
