@@ -103,6 +103,7 @@ public final class GraphState {
   private final LateCores late;
   private final SessionAges ages;
   private final RefusedCores refused = new RefusedCores();
+  private final CrowdedState crowded = new CrowdedState();
   private LateSymbols names = LateSymbols.NONE;
   private GraphEvents events;
   private JobPyramids pyramids;
@@ -646,6 +647,10 @@ public final class GraphState {
     long promise = StateBudget.PROMISE * (profile == null ? 2 : 1);
     if (!restoring) {
       cores.makeRoom(promise);
+      if (!budget.hasRoom(promise)) {
+        ages.drop(crowded.leaving(cores.known(), key.session(), promise), cores, late, events);
+        ages.press();
+      }
       if (!budget.hasRoom(promise)) {
         return null;
       }

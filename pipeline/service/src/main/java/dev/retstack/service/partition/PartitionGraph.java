@@ -340,6 +340,9 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
       intake.open(checkpoint);
     } catch (IOException e) {
       var unreadable = new UnreadableCheckpointException(checkpoint, e);
+      if (e instanceof StateCopy.OtherRulesException) {
+        return onFailed(unreadable);
+      }
       then(
           ledger.repair(),
           anew -> anew.<Command>map(Opened::new).orElseGet(() -> new Failed(unreadable)));

@@ -38,7 +38,7 @@ class StateCopyTest {
     assertThatThrownBy(() -> state(parts, TimeRules.DEFAULT))
         .isInstanceOf(IOException.class)
         .hasMessageContaining("without nothing, those asked for without sleep-time")
-        .hasMessageContaining("--repair");
+        .hasMessageContaining("another --group");
   }
 
   private static GraphState state(Map<String, byte[]> parts, TimeRules rules) throws IOException {
