@@ -1,5 +1,6 @@
 package dev.retstack.graph.report;
 
+import dev.retstack.graph.input.CoreKey;
 import java.util.AbstractList;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,7 +16,7 @@ public final class CallTrees extends AbstractList<CallTree> {
   private final List<CallTree> heads = new ArrayList<>();
   private final List<ReportBuilder.Place> places = new ArrayList<>();
   private final UnaryOperator<CallTree> shown;
-  private ReportBuilder.Place last;
+  private CoreKey last;
   private List<CallTree> ofLast = List.of();
 
   /**
@@ -44,10 +45,11 @@ public final class CallTrees extends AbstractList<CallTree> {
   @Override
   public CallTree get(int index) {
     CallTree head = heads.get(index);
-    if (places.get(index) != last) {
+    ReportBuilder.Place place = places.get(index);
+    if (!place.core().key().equals(last)) {
       ofLast = List.of(); // garbage before the next ones are made
-      last = places.get(index);
-      ofLast = CallTree.of(last.read());
+      ofLast = CallTree.of(place.read());
+      last = place.core().key();
     }
     CallTree tree = ofLast.stream().filter(head::isOf).findFirst().orElseThrow();
     return shown.apply(tree.notKept(head.notKept()));

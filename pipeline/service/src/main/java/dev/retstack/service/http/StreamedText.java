@@ -112,9 +112,9 @@ public final class StreamedText {
 
   /** From the thread that writes to those that send. */
   private static final class Pipe extends OutputStream {
-    private record Piece(ByteString bytes, Throwable failure) {}
+    private record Piece(ByteString bytes, boolean isLast, Throwable failure) {}
 
-    private static final Piece END = new Piece(ByteString.emptyByteString(), null);
+    private static final Piece END = new Piece(ByteString.emptyByteString(), true, null);
 
     private final CompletableFuture<ResponseEntity> entity = new CompletableFuture<>();
     private final BlockingQueue<Piece> pieces = new ArrayBlockingQueue<>(AHEAD);
@@ -141,7 +141,7 @@ public final class StreamedText {
               HttpEntities.createChunked(
                   type, Source.unfoldResource(() -> this, Pipe::next, pipe -> pipe.closed = true)));
         }
-        put(new Piece(ByteString.fromArrayUnsafe(gathered.toByteArray()), null));
+        put(new Piece(ByteString.fromArrayUnsafe(gathered.toByteArray()), false, null));
         gathered = new ByteArrayOutputStream(PIECE);
       }
     }
@@ -149,7 +149,7 @@ public final class StreamedText {
     void end() throws IOException {
       ByteString rest = ByteString.fromArrayUnsafe(gathered.toByteArray());
       if (!entity.complete(HttpEntities.create(type, rest))) {
-        put(new Piece(rest, null));
+        put(new Piece(rest, false, null));
         put(END);
       }
     }
@@ -157,7 +157,7 @@ public final class StreamedText {
     /** A text that is being sent breaks off. */
     void fail(Exception failure) {
       if (!entity.completeExceptionally(failure)) {
-        closed = closed || !pieces.offer(new Piece(ByteString.emptyByteString(), failure));
+        closed = closed || !pieces.offer(new Piece(ByteString.emptyByteString(), false, failure));
       }
     }
 
@@ -181,7 +181,7 @@ public final class StreamedText {
     private Optional<ByteString> next() throws IOException, InterruptedException {
       while (true) {
         Piece piece = pieces.poll(1, TimeUnit.SECONDS);
-        if (piece == END) {
+        if (piece != null && piece.isLast()) {
           return Optional.empty();
         }
         if (piece != null && piece.failure() == null) {

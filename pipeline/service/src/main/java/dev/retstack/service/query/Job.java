@@ -357,9 +357,8 @@ public final class Job implements AutoCloseable {
     Optional<String> owner = nodes.owner(part.partition());
     boolean isOwners = owner.filter(node::equals).isPresent();
     boolean isOther = owner.filter(otherNode::equals).isPresent();
-    return isOwners == isOther || part.isAbsent() || other.isAbsent()
-        ? part.beats(other)
-        : isOwners;
+    boolean saysNothing = isOwners == isOther || part.isAbsent() || other.isAbsent();
+    return saysNothing ? part.beats(other) : isOwners;
   }
 
   private static PartRow row(

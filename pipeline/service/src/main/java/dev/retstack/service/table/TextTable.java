@@ -91,7 +91,9 @@ public final class TextTable {
                 headings.stream()
                     .map(heading -> cell(table.value(heading.column(), row)))
                     .toArray(String[]::new));
-    rows.rows().forEach(cells::apply); // once for the widths: all cells may take much memory
+    for (T row : rows.rows()) {
+      var _ = cells.apply(row); // for the widths: all cells together may take much memory
+    }
     text.write(out);
     for (T row : rows.rows()) {
       text.write(cells.apply(row), out);
