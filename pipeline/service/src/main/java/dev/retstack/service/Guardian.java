@@ -7,6 +7,7 @@ import dev.retstack.service.consume.EventFeed;
 import dev.retstack.service.control.CommandRules;
 import dev.retstack.service.control.ControlRoutes;
 import dev.retstack.service.history.HistoryWatch;
+import dev.retstack.service.identity.MemberKey;
 import dev.retstack.service.images.ImageFeed;
 import dev.retstack.service.images.ImageReader;
 import dev.retstack.service.images.ImageRegistry;
@@ -16,6 +17,7 @@ import dev.retstack.service.kafka.OtherVersionException;
 import dev.retstack.service.metrics.Meters;
 import dev.retstack.service.nodes.FleetFeed;
 import dev.retstack.service.nodes.NodeFeed;
+import dev.retstack.service.nodes.QuerySeat;
 import dev.retstack.service.nodes.Role;
 import dev.retstack.service.partition.Feed;
 import dev.retstack.service.partition.PartitionGraph;
@@ -95,6 +97,7 @@ final class Guardian extends AbstractMatchingBehavior<Guardian.Command> {
   private HistoryWatch history;
   private HttpApi api;
   private Optional<EventFeed> events = Optional.empty();
+  private Optional<QuerySeat> seat = Optional.empty();
   private final CompletableFuture<OtherVersionException> refused = new CompletableFuture<>();
 
   /**
@@ -175,7 +178,9 @@ final class Guardian extends AbstractMatchingBehavior<Guardian.Command> {
                 meters),
             "images");
     ActorRef<CoreWatch.Command> watch = child(CoreWatch.create(), "cores");
-    nodes = new NodeFeed(kafka, topics.nodes(), config.groupId(), config.roles());
+    MemberKey key = MemberKey.fresh();
+    var asMember = kafka.named(key.clientId());
+    nodes = new NodeFeed(kafka, topics, config.groupId(), config.roles(), key);
     fleets =
         new FleetFeed(
             kafka, topics, sizes.events(), deaths -> watch.tell(new CoreWatch.Lost(deaths)));
@@ -183,7 +188,7 @@ final class Guardian extends AbstractMatchingBehavior<Guardian.Command> {
     EndOffsets starts = EndOffsets.first(kafka, topics.events(), sizes.events());
     GroupMember member = new GroupMember();
     EventFeed feed =
-        new EventFeed(kafka, topics.events(), config.groupId(), member, refused::complete);
+        new EventFeed(asMember, topics.events(), config.groupId(), member, refused::complete);
     partitions =
         child(
             Partitions.create(
@@ -217,6 +222,8 @@ final class Guardian extends AbstractMatchingBehavior<Guardian.Command> {
         new ImageFeed(kafka, sizes.imageEnds(), images, meters, system.scheduler());
     if (config.roles().contains(Role.INGEST)) {
       events = Optional.of(feed);
+    } else {
+      seat = Optional.of(new QuerySeat(asMember, topics.nodes(), config.groupId()));
     }
     CoordinatedShutdown.get(system)
         .addTask(
@@ -226,6 +233,7 @@ final class Guardian extends AbstractMatchingBehavior<Guardian.Command> {
                 CompletableFuture.supplyAsync(
                     () -> {
                       events.ifPresent(EventFeed::abort); // changes nothing where it has stopped
+                      seat.ifPresent(QuerySeat::close);
                       history.close();
                       imageFeed.close();
                       imageReader.close();
@@ -317,7 +325,8 @@ final class Guardian extends AbstractMatchingBehavior<Guardian.Command> {
                         config.groupId(),
                         partition,
                         member,
-                        config.start()),
+                        config.start(),
+                        config.repairs()),
                 peers,
                 feed))
         .onFailure(SupervisorStrategy.stop());
@@ -346,6 +355,7 @@ final class Guardian extends AbstractMatchingBehavior<Guardian.Command> {
     int port = binding.localAddress().getPort();
     job.watch().start();
     fleets.start();
+    seat.ifPresent(QuerySeat::start);
     nodes.start(config.http().authority(port), config.http().url(port));
     var _ = refused.thenRun(system::terminate);
     events.ifPresent(feed -> feed.start(partitions));

@@ -3,7 +3,9 @@ package dev.retstack.service;
 import com.fasterxml.jackson.core.JacksonException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.retstack.schema.Node;
 import dev.retstack.service.http.LiveAccess;
+import dev.retstack.service.http.MemberQuestion;
 import dev.retstack.service.query.HttpApi;
 import java.io.IOException;
 import java.net.URI;
@@ -14,6 +16,7 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 import javax.net.ssl.SSLException;
@@ -62,6 +65,7 @@ public final class LiveClient implements AutoCloseable {
   }
 
   private final URI base;
+  private final Optional<Node> member;
   private final LiveAccess access;
   private final HttpClient http;
 
@@ -81,7 +85,20 @@ public final class LiveClient implements AutoCloseable {
    * @param access token, and whom to trust
    */
   public LiveClient(URI base, LiveAccess access) {
+    this(base, Optional.empty(), access);
+  }
+
+  /**
+   * A client of a member that was found in Kafka: it has to prove who it is, and no secret is sent
+   * to it.
+   */
+  public LiveClient(Node member, LiveAccess access) {
+    this(URI.create(member.getUrl()), Optional.of(member), access);
+  }
+
+  private LiveClient(URI base, Optional<Node> member, LiveAccess access) {
     this.base = base;
+    this.member = member;
     this.access = access;
     HttpClient.Builder builder = HttpClient.newBuilder().connectTimeout(CONNECT);
     access.trust().ifPresent(builder::sslContext);
@@ -108,13 +125,11 @@ public final class LiveClient implements AutoCloseable {
         parameters.entrySet().stream()
             .map(p -> encode(p.getKey()) + "=" + encode(p.getValue()))
             .collect(Collectors.joining("&"));
-    URI uri = base.resolve("/" + resource + (query.isEmpty() ? "" : "?" + query));
-    HttpRequest.Builder asked = HttpRequest.newBuilder(uri).timeout(ANSWER);
-    access.token().ifPresent(token -> asked.header("Authorization", token.authorization()));
-    HttpRequest request = asked.build();
+    String question = "/" + resource + (query.isEmpty() ? "" : "?" + query);
+    URI uri = base.resolve(question);
     HttpResponse<byte[]> response;
     try {
-      response = http.send(request, HttpResponse.BodyHandlers.ofByteArray());
+      response = member.isPresent() ? askMember(member.get(), question) : askNamed(uri);
     } catch (IOException e) {
       throw new UnreachableException(
           "no answer from %s: %s: %s"
@@ -130,6 +145,19 @@ public final class LiveClient implements AutoCloseable {
       throw failure(uri, response);
     }
     return new Reply(response.body(), missing(response));
+  }
+
+  private HttpResponse<byte[]> askMember(Node found, String question)
+      throws IOException, InterruptedException {
+    return MemberQuestion.to(found, http, ANSWER)
+        .ask(question, access.token(), HttpResponse.BodyHandlers.ofByteArray());
+  }
+
+  /** The user named it: it is told the token. */
+  private HttpResponse<byte[]> askNamed(URI uri) throws IOException, InterruptedException {
+    HttpRequest.Builder asked = HttpRequest.newBuilder(uri).timeout(ANSWER);
+    access.token().ifPresent(token -> asked.header("Authorization", token.authorization()));
+    return http.send(asked.build(), HttpResponse.BodyHandlers.ofByteArray());
   }
 
   private static String missing(HttpResponse<?> response) {

@@ -34,7 +34,7 @@ public final class PipelineConfig implements Cloneable {
   /** MiB of images that a member holds. */
   public static final int IMAGES_MIB = 256;
 
-  /** MiB for the places of images that a member does not hold: some 240,000 of them. */
+  /** MiB for the places of images that a member does not hold: some 170,000 of them. */
   public static final int IMAGE_PLACES_MIB = 64;
 
   /** What a member holds beside states, of which checkpoints and answers are copies. */
@@ -48,6 +48,7 @@ public final class PipelineConfig implements Cloneable {
   private int partitions = 8;
   private Set<Role> roles = EnumSet.allOf(Role.class);
   private HttpSettings http = HttpSettings.LOCAL;
+  private boolean repairs;
   private Duration checkpointInterval = Duration.ofSeconds(5);
   private int checkpointChunks = 4096;
   private Duration totalsInterval = Duration.ofSeconds(30);
@@ -126,6 +127,11 @@ public final class PipelineConfig implements Cloneable {
   /** Where a partition begins of which the group has no state. */
   StartAt start() {
     return start;
+  }
+
+  /** Whether a partition whose state cannot be used is rebuilt from its records. */
+  boolean repairs() {
+    return repairs;
   }
 
   /** What a stream can make grow at most. */
@@ -320,6 +326,12 @@ public final class PipelineConfig implements Cloneable {
     /** Begins elsewhere than at the first record, where the group has no state. */
     public Builder start(StartAt where) {
       config.start = where;
+      return this;
+    }
+
+    /** Takes away the state of a partition that cannot be used, and rebuilds it from events. */
+    public Builder repair(boolean wanted) {
+      config.repairs = wanted;
       return this;
     }
 

@@ -62,7 +62,7 @@ class AmendedRecordsTest {
     assertThat(of(held, topics.spans(), Span.class))
         .extracting(Span::getSelfpc, Span::getChunk, Span::getRevision)
         .containsExactly(tuple("0x1200", 1L, 0));
-    assertThat(rows(held)).containsExactly("s/0/feed//1200 written");
+    assertThat(rows(held)).containsExactly("s/0/feed/INSTRUCTIONS//1200 written");
 
     RecordBatch first = new RecordBatch(8);
     call(first, RecordBatch.ENTRY, 10, 0, 0x1000);
@@ -82,10 +82,12 @@ class AmendedRecordsTest {
             tuple("RETURNED", "0x1000", 1L, 1));
     // what is there can wait for its turn, what is gone cannot: the next owner would not know of it
     assertThat(rows(derived.checkpoint(state, 2, false).get()))
-        .containsExactly("s/0/feed//1200 deleted");
+        .containsExactly("s/0/feed/INSTRUCTIONS//1200 deleted");
     assertThat(rows(derived.checkpoint(state, 2, true).get()))
         .containsExactlyInAnyOrder(
-            "s/0/feed//1000 written", "s/0/feed//1100 written", "s/0/feed/1000/1100 written");
+            "s/0/feed/INSTRUCTIONS//1000 written",
+            "s/0/feed/INSTRUCTIONS//1100 written",
+            "s/0/feed/INSTRUCTIONS/1000/1100 written");
   }
 
   private static void call(RecordBatch batch, byte kind, long time, int depth, long self) {

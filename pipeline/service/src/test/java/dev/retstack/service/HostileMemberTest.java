@@ -11,6 +11,8 @@ import dev.retstack.graph.report.Report;
 import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.Image;
+import dev.retstack.schema.wire.ConfluentFrame;
+import dev.retstack.schema.wire.ImageKey;
 import dev.retstack.service.publish.PublishedRecord;
 import dev.retstack.service.support.HostileChunks;
 import dev.retstack.service.support.HttpAsk;
@@ -112,7 +114,10 @@ class HostileMemberTest {
       var _ =
           producer.send(
               PublishedRecord.of(
-                  bench.topics().images(), null, image.getBuildId().getBytes(UTF_8), image));
+                  bench.topics().images(),
+                  null,
+                  ImageKey.of(image.getBuildId(), ConfluentFrame.encode(image)),
+                  image));
     }
     var _ =
         producer.send(

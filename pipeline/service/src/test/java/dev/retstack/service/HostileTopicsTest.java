@@ -14,10 +14,12 @@ import dev.retstack.schema.Image;
 import dev.retstack.schema.Symbol;
 import dev.retstack.schema.wire.ConfluentFrame;
 import dev.retstack.schema.wire.Headers;
+import dev.retstack.schema.wire.ImageKey;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.partition.ChunkApplier;
 import dev.retstack.service.support.CoreScript;
 import dev.retstack.service.support.Forger;
+import dev.retstack.service.support.HttpAsk;
 import dev.retstack.service.support.LiveBench;
 import dev.retstack.service.support.Scraped;
 import dev.retstack.service.support.States;
@@ -72,6 +74,64 @@ class HostileTopicsTest {
           bench.awaitScrape(
               pipeline, p -> p.sum("retstack_partition_open") == LiveBench.PARTITIONS - 1);
       assertThat(page.sum("retstack_partition_failures_total")).isZero();
+      try (HttpAsk ask = new HttpAsk(pipeline.httpUri())) {
+        var refused = ask.get("/health/ready");
+        assertThat(refused.statusCode()).isEqualTo(503);
+        assertThat(refused.body()).contains("state of partitions 0 cannot be used", "--repair");
+      }
+    }
+    repaired();
+  }
+
+  /** Records that are sound, of a state that is none; and one that takes a part away. */
+  @Test
+  void aStateThatIsNoneIsRebuiltFromItsEvents() throws Exception {
+    String group = topics.prefix();
+    bench.produceAll();
+    try (Pipeline pipeline = PipelineService.start(bench.config())) {
+      bench.awaitEnded(pipeline);
+      bench.awaitRest(pipeline);
+      WAITS.await(pipeline.stop());
+    }
+    List<String> keys = new ArrayList<>();
+    for (var record : TopicReader.records(bench.kafka(), topics.state())) {
+      String key = new String(record.key(), UTF_8);
+      if (record.value() != null && key.contains("/c/")) {
+        keys.add(key);
+      }
+    }
+    assertThat(keys).isNotEmpty();
+    try (var producer = producer()) {
+      for (int p = 0; p < LiveBench.PARTITIONS; p++) {
+        String prefix = group + "/" + p + "/";
+        keys.stream()
+            .filter(key -> key.startsWith(prefix))
+            .findFirst()
+            .ifPresent(
+                key ->
+                    send(
+                        producer,
+                        topics.state(),
+                        Integer.parseInt(key.split("/", -1)[1]),
+                        key.getBytes(UTF_8),
+                        null));
+        send(producer, topics.state(), p, (prefix + "c/999").getBytes(UTF_8), new byte[] {1, 2});
+      }
+    }
+    repaired();
+  }
+
+  /** A member that may rebuild what cannot be used, and one that comes behind it. */
+  private void repaired() throws Exception {
+    for (boolean repairs : List.of(true, false)) {
+      try (Pipeline pipeline = PipelineService.start(bench.config().but().repair(repairs).build());
+          HttpAsk ask = new HttpAsk(pipeline.httpUri())) {
+        bench.awaitEnded(pipeline);
+        bench.awaitRest(pipeline);
+        checkGood(report(pipeline));
+        WAITS.await("it is ready", () -> ask.get("/health/ready").statusCode() == 200);
+        WAITS.await(pipeline.stop());
+      }
     }
   }
 
@@ -85,13 +145,7 @@ class HostileTopicsTest {
         var producer = producer()) {
       WAITS.await("the fleet", () -> report(pipeline).cores().size() == bench.fleet().size());
       for (CoreScript core : bench.fleet()) {
-        send(
-            producer,
-            topics.images(),
-            0,
-            core.image().getBuildId().getBytes(UTF_8),
-            ConfluentFrame.encode(
-                Image.newBuilder(core.image()).setSymbols(overlapping()).build()));
+        announce(producer, Image.newBuilder(core.image()).setSymbols(overlapping()).build());
       }
       forge(producer, FORGED / 2);
       bench.produce(0.3, 0.6);
@@ -148,8 +202,7 @@ class HostileTopicsTest {
     deep.tick(1).exit(16).tick(1).exit(32).unwind(20).exit().end();
     try (Pipeline pipeline = PipelineService.start(spans());
         var producer = producer()) {
-      send(
-          producer, topics.images(), 0, "long-names".getBytes(UTF_8), ConfluentFrame.encode(image));
+      announce(producer, image);
       send(producer, topics.events(), 1, null, new Forger(SEED, List.of()).bytes(LARGEST));
       Map<String, Object> packing = new HashMap<>(settings());
       packing.put(ProducerConfig.COMPRESSION_TYPE_CONFIG, "gzip");
@@ -215,9 +268,9 @@ class HostileTopicsTest {
       String name = "forged-" + i;
       Image image =
           Image.newBuilder(CoreScript.image(name, "main")).setSymbols(overlapping()).build();
-      send(producer, topics.images(), 0, name.getBytes(UTF_8), ConfluentFrame.encode(image));
+      announce(producer, image);
     }
-    send(producer, topics.images(), 0, "million".getBytes(UTF_8), million());
+    announce(producer, million());
     for (int i = 0; i < count; i++) {
       for (String topic : topics.all()) {
         Integer partition = isPartitioned(topic) ? i % LiveBench.PARTITIONS : Integer.valueOf(0);
@@ -230,6 +283,11 @@ class HostileTopicsTest {
       send(producer, topics.events(), i % LiveBench.PARTITIONS, forger.key(false), forger.chunk());
     }
     producer.flush();
+  }
+
+  private void announce(KafkaProducer<byte[], byte[]> producer, Image image) {
+    byte[] message = ConfluentFrame.encode(image);
+    send(producer, topics.images(), 0, ImageKey.of(image.getBuildId(), message), message);
   }
 
   private boolean isPartitioned(String topic) {
@@ -259,13 +317,12 @@ class HostileTopicsTest {
   }
 
   /** As many symbols as a message can hold: a million takes four MiB. */
-  private static byte[] million() {
+  private static Image million() {
     List<Symbol> symbols = new ArrayList<>();
     for (int i = 0; i < 1_000_000; i++) {
       symbols.add(symbol("", i % 60, 0));
     }
-    return ConfluentFrame.encode(
-        Image.newBuilder(CoreScript.image("million")).setSymbols(symbols).build());
+    return Image.newBuilder(CoreScript.image("million")).setSymbols(symbols).build();
   }
 
   private static Report report(Pipeline pipeline) throws Exception {

@@ -15,6 +15,7 @@ import dev.retstack.schema.chunk.Chunks;
 import dev.retstack.schema.chunk.Codecs;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.schema.wire.ConfluentFrame;
+import dev.retstack.schema.wire.ImageKey;
 import dev.retstack.service.partition.ChunkApplier;
 import dev.retstack.service.replay.TraceProducer;
 import dev.retstack.service.support.CoreScript;
@@ -308,12 +309,11 @@ class ImagesBoundTest {
             bench.kafka().producer(), new ByteArraySerializer(), new ByteArraySerializer())) {
       for (int i = 0; i < HOSTILE; i++) {
         String buildId = "hostile-" + i;
+        byte[] message = ConfluentFrame.encode(image.setBuildId(buildId).build());
         var _ =
             producer.send(
                 new ProducerRecord<>(
-                    bench.topics().images(),
-                    buildId.getBytes(UTF_8),
-                    ConfluentFrame.encode(image.setBuildId(buildId).build())));
+                    bench.topics().images(), ImageKey.of(buildId, message), message));
       }
     }
   }

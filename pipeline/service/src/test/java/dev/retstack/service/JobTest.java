@@ -83,13 +83,12 @@ class JobTest {
       for (Pipeline member : members) {
         assertThat(answers(member)).isEqualTo(alone);
       }
-      assertThat(
-              NodeRecords.running(bench.kafka(), bench.topics().nodes(), bench.config().groupId()))
+      assertThat(NodeRecords.running(bench.kafka(), bench.topics(), bench.config().groupId()))
           .extracting(Node::getUrl)
           .containsExactlyInAnyOrderElementsOf(
               members.stream().map(member -> member.httpUri().toString()).toList());
     }
-    assertThat(NodeRecords.running(bench.kafka(), bench.topics().nodes(), bench.config().groupId()))
+    assertThat(NodeRecords.running(bench.kafka(), bench.topics(), bench.config().groupId()))
         .as("members that left took back what they had said")
         .isEmpty();
   }

@@ -49,7 +49,7 @@ public record Topics(String prefix) {
     return name("events");
   }
 
-  /** Images; key = buildId, compacted. */
+  /** Images; key as {@link ImageKey} says, compacted. */
   public String images() {
     return name("images");
   }

@@ -77,7 +77,24 @@ public final class LiveOptions {
   /**
    * Members that Kafka named: a verb that asks again asks Kafka only where none of them answers.
    */
-  private List<URI> known = List.of();
+  private List<Member> known = List.of();
+
+  /**
+   * A member, at an address that the user named, or found in Kafka.
+   *
+   * @param found what it says of itself; empty where the user named it
+   */
+  private record Member(URI url, Optional<Node> found) {
+    static Member named(URI url) {
+      return new Member(url, Optional.empty());
+    }
+
+    LiveClient client(LiveAccess access) {
+      return found
+          .map(node -> new LiveClient(node, access))
+          .orElseGet(() -> new LiveClient(url, access));
+    }
+  }
 
   /** Reads an answer in JSON. */
   public static JsonNode read(String answer) throws IOException {
@@ -133,12 +150,7 @@ public final class LiveOptions {
       reply = replyOfKnown(resource, parameters).orElse(null);
       if (reply == null) {
         known = members(kafka, terminal);
-        boolean given = http != null || tokenFile == null;
-        if (!given && !known.stream().allMatch(LiveAccess::keepsSecrets)) {
-          throw new IOException(
-              "the token would travel unencrypted to %s, which Kafka named: name an address with --http"
-                  .formatted(known));
-        }
+        requirePrivate();
         reply = ask(resource, parameters, new ArrayDeque<>(known));
       }
     } catch (LiveClient.RefusedException e) {
@@ -153,6 +165,21 @@ public final class LiveOptions {
               .formatted(reply.missing()));
     }
     return reply;
+  }
+
+  /** An answer that only who has the token may read is not sent where others can read it. */
+  private void requirePrivate() throws IOException {
+    List<URI> readable =
+        known.stream()
+            .filter(member -> tokenFile != null && member.found().isPresent())
+            .map(Member::url)
+            .filter(url -> !LiveAccess.keepsSecrets(url))
+            .toList();
+    if (!readable.isEmpty()) {
+      throw new IOException(
+          "the answer would travel unencrypted from %s, which Kafka named: name an address with --http"
+              .formatted(readable));
+    }
   }
 
   private Optional<LiveClient.Reply> replyOfKnown(String resource, Map<String, String> parameters)
@@ -172,34 +199,34 @@ public final class LiveOptions {
    *
    * @throws IOException where Kafka was named and knows of no member
    */
-  private List<URI> members(KafkaOptions kafka, Terminal terminal) throws IOException {
+  private List<Member> members(KafkaOptions kafka, Terminal terminal) throws IOException {
     if (http != null) {
-      return List.of(http);
+      return List.of(Member.named(http));
     }
     if (!kafka.isConfigured(terminal)) {
-      return List.of(URI.create(PIPELINE));
+      return List.of(Member.named(URI.create(PIPELINE)));
     }
     KafkaLink link = kafka.link(terminal);
-    List<URI> members =
-        NodeRecords.running(link.settings(), link.topics().nodes(), group).stream()
+    List<Member> members =
+        NodeRecords.running(link.settings(), link.topics(), group).stream()
             .filter(node -> node.getRoles().contains(Role.QUERY.word()))
-            .map(Node::getUrl)
-            .map(URI::create)
+            .map(node -> new Member(URI.create(node.getUrl()), Optional.of(node)))
             .toList();
     if (members.isEmpty()) {
       throw new IOException(
-          "no member of group %s that answers questions has announced itself on Kafka at %s"
+          "no member of group %s that answers questions has announced itself on Kafka at %s, as far as the group names it"
               .formatted(group, link.settings().bootstrap()));
     }
     return members;
   }
 
   /** Asks the first that answers: one that ended without a word may still be in the list. */
-  private LiveClient.Reply ask(String resource, Map<String, String> parameters, Deque<URI> members)
+  private LiveClient.Reply ask(
+      String resource, Map<String, String> parameters, Deque<Member> members)
       throws IOException, InterruptedException {
     LiveAccess access = access();
     while (true) {
-      try (LiveClient client = new LiveClient(members.poll(), access)) {
+      try (LiveClient client = members.poll().client(access)) {
         return client.ask(resource, parameters);
       } catch (LiveClient.UnreachableException e) {
         if (members.isEmpty()) {

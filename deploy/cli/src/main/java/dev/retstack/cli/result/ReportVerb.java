@@ -150,7 +150,8 @@ public final class ReportVerb extends ResultVerb {
         all.systemCalls(),
         all.rules(),
         all.choice(),
-        byTask ? all.byTask() : List.of());
+        byTask ? all.byTask() : List.of(),
+        all.partial());
   }
 
   @Override

@@ -146,6 +146,14 @@ public final class PipelineVerb extends Verb {
               + " the start is committed before its first chunk; what has a state continues from it.")
   private StartAt from = new StartAt.Earliest();
 
+  @Option(
+      names = "--repair",
+      description =
+          "Take away the state of a partition that cannot be used (damaged or forged), and rebuild"
+              + " it from the events that are there. Anomalies and spans are published again. Without"
+              + " it such a partition is left alone, and /health/ready answers 503.")
+  private boolean repair;
+
   @Mixin private MemberOptions member;
   @Mixin private TotalTimeOptions time;
   @Mixin private SymbolOptions symbols;
@@ -168,6 +176,7 @@ public final class PipelineVerb extends Verb {
               .rules(time.rules())
               .names(symbols.read())
               .start(from)
+              .repair(repair)
               .roles(roles.isEmpty() ? EnumSet.allOf(Role.class) : roles)
               .http(http())
               .commands(new FleetCommandRules(), commands);

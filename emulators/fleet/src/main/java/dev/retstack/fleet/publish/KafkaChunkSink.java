@@ -3,6 +3,7 @@ package dev.retstack.fleet.publish;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.Image;
 import dev.retstack.schema.wire.ConfluentFrame;
+import dev.retstack.schema.wire.ImageKey;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.schema.wire.Visible;
 import java.io.IOException;
@@ -145,8 +146,8 @@ public final class KafkaChunkSink implements ChunkSink {
 
   @Override
   public void image(Image image) throws IOException, InterruptedException {
-    byte[] key = image.getBuildId().getBytes(StandardCharsets.UTF_8);
     byte[] message = ConfluentFrame.encode(image);
+    byte[] key = ImageKey.of(image.getBuildId(), message);
     try {
       sendAndWait(new ProducerRecord<>(topics.images(), key, message), "image " + image.getName());
     } catch (IOException e) {

@@ -8,6 +8,7 @@ import dev.retstack.graph.check.AnomalyMessage;
 import dev.retstack.graph.check.Severity;
 import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.input.Grouping;
+import dev.retstack.graph.limits.AnswerTooLargeException;
 import dev.retstack.graph.limits.Saturating;
 import dev.retstack.graph.symbol.FunctionNames;
 import java.util.ArrayList;
@@ -52,6 +53,14 @@ public record AnomalySum(
     int images,
     int tasks,
     int groups) {
+  /** A row and the sum of it take so much beside their names, about. */
+  private static final int ROW_BYTES = 600;
+
+  private static final int FRAME_BYTES = 60;
+
+  /** What a sum takes for each core that it counts. */
+  private static final int CORE_BYTES = 400;
+
   private static final Comparator<AnomalySum> GRAVEST_FIRST =
       Comparator.comparing(AnomalySum::severity)
           .reversed()
@@ -89,9 +98,14 @@ public record AnomalySum(
     return sample.severity();
   }
 
-  /** What was found in these cores: gravest first, then what there is most of. */
-  static List<AnomalySum> of(Iterable<CoreGraph> cores, Query query) {
-    Adder sums = new Adder(query);
+  /**
+   * What was found in these cores: gravest first, then what there is most of.
+   *
+   * @param bytesMax of all of it, about
+   * @throws AnswerTooLargeException where it takes more
+   */
+  static List<AnomalySum> of(Iterable<CoreGraph> cores, Query query, long bytesMax) {
+    Adder sums = new Adder(query, bytesMax);
     List<AnomalySum> each = new ArrayList<>();
     for (CoreGraph core : cores) {
       sums.add(core, each);
@@ -138,9 +152,31 @@ public record AnomalySum(
   private static final class Adder {
     private final Query query;
     private final Map<List<Object>, Sum> sums = new LinkedHashMap<>();
+    private final long bytesMax;
+    private long bytes;
 
-    private Adder(Query query) {
+    private Adder(Query query, long bytesMax) {
       this.query = query;
+      this.bytesMax = bytesMax;
+    }
+
+    /** Takes room for a row. */
+    private AnomalyRow held(AnomalyRow row) {
+      bytes += ROW_BYTES + row.message().length() + 2L * row.function().length();
+      for (String frame : row.stack()) {
+        bytes += FRAME_BYTES + frame.length();
+      }
+      requireRoom();
+      return row;
+    }
+
+    private void requireRoom() {
+      if (bytes > bytesMax) {
+        throw new AnswerTooLargeException(
+            "these anomalies take more than the %,d bytes that one answer holds"
+                .formatted(bytesMax),
+            "ask for one core or kind, or with rows=groups");
+      }
     }
 
     /** Groups of one key. */
@@ -226,7 +262,7 @@ public record AnomalySum(
       if (first || (!sum.sampled && !rows.isEmpty())) {
         boolean own = !shown && !folded && !rows.isEmpty();
         sum.sample =
-            own ? AnomalyRow.of(core, rows.getFirst()) : unkept(core, group, folded, times);
+            held(own ? AnomalyRow.of(core, rows.getFirst()) : unkept(core, group, folded, times));
         sum.sampled = own;
         sum.names = core.image().names();
         sum.where = where;
@@ -240,7 +276,10 @@ public record AnomalySum(
       sum.count = Saturating.sum(sum.count, Math.max(0, count));
       sum.kept += shown ? 0 : rows.size();
       sum.last = Math.max(sum.last, group.last());
-      sum.cores.add(core.key());
+      if (sum.cores.add(core.key())) {
+        bytes += CORE_BYTES;
+        requireRoom();
+      }
       sum.images.add(core.image().id());
       sum.tasks.add(List.of(core.key(), where.task(), where.instance()));
       sum.places.add(List.of(core.image().id(), where.selfPc(), where.place(), where.isOthers()));
@@ -268,8 +307,8 @@ public record AnomalySum(
           : List.of(core.image().id(), pc);
     }
 
-    private static AnomalySum single(CoreGraph core, Anomaly row) {
-      AnomalyRow shown = AnomalyRow.of(core, row);
+    private AnomalySum single(CoreGraph core, Anomaly row) {
+      AnomalyRow shown = held(AnomalyRow.of(core, row));
       String place = row.place() == 0 ? "" : core.image().names().symbolPlusOffset(row.place());
       return new AnomalySum(
           shown, true, shown.function(), place, row.count(), 1, 1, row.time(), 1, 1, 1, 1);

@@ -76,7 +76,7 @@ public record CallTree(
         session, core, task, instance, taskName, image, isa, unit, chosen, kept, notKept);
   }
 
-  private CallTree notKept(long calls) {
+  CallTree notKept(long calls) {
     return new CallTree(
         session, core, task, instance, taskName, image, isa, unit, roots, kept, calls);
   }
@@ -113,6 +113,30 @@ public record CallTree(
         nodes[log.parent(i)].add(nodes[i]);
       }
     }
+    return trees(core, roots);
+  }
+
+  /** The same without their calls. */
+  static List<CallTree> heads(CoreGraph core) {
+    CallTreeLog log = core.tree();
+    Map<Task, List<CallNode>> tasks = new LinkedHashMap<>();
+    for (int i = 0; i < log.size(); i++) {
+      if (log.parent(i) < 0) {
+        tasks.putIfAbsent(new Task(log.task(i), log.instance(i)), List.of());
+      }
+    }
+    return trees(core, tasks);
+  }
+
+  /** Whether they are of one task of one core. */
+  boolean isOf(CallTree other) {
+    return task == other.task
+        && instance == other.instance
+        && core.equals(other.core)
+        && session.equals(other.session);
+  }
+
+  private static List<CallTree> trees(CoreGraph core, Map<Task, List<CallNode>> roots) {
     if (roots.isEmpty()) {
       roots.put(new Task(0, 1), List.of());
     }
@@ -131,7 +155,7 @@ public record CallTree(
                   core.image().isa(),
                   core.unit(),
                   calls,
-                  nodes.length,
+                  core.tree().size(),
                   last ? core.stats().get(Stat.TREE_CALLS_NOT_KEPT) : 0));
         });
     return trees;

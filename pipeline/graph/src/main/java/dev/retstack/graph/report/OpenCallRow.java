@@ -31,20 +31,23 @@ public record OpenCallRow(
 
   /** The open calls of these trees, by tree, outermost first. */
   public static List<OpenCallRow> of(List<CallTree> trees) {
+    return trees.stream().flatMap(tree -> of(tree).stream()).toList();
+  }
+
+  /** The open calls of a tree, outermost first. */
+  public static List<OpenCallRow> of(CallTree tree) {
     List<OpenCallRow> rows = new ArrayList<>();
-    for (CallTree tree : trees) {
-      Deque<Level> todo = new ArrayDeque<>();
-      todo.add(new Level(tree.roots(), 0));
-      while (!todo.isEmpty()) {
-        Level level = todo.remove();
-        for (CallNode node : level.calls()) {
-          boolean open = node.isCall() && node.ending() == Ending.OPEN;
-          if (open) {
-            rows.add(row(tree, node, level.depth()));
-          }
-          // a call that a loss may have ended can have open ones below
-          todo.add(new Level(node.children(), level.depth() + (open ? 1 : 0)));
+    Deque<Level> todo = new ArrayDeque<>();
+    todo.add(new Level(tree.roots(), 0));
+    while (!todo.isEmpty()) {
+      Level level = todo.remove();
+      for (CallNode node : level.calls()) {
+        boolean open = node.isCall() && node.ending() == Ending.OPEN;
+        if (open) {
+          rows.add(row(tree, node, level.depth()));
         }
+        // a call that a loss may have ended can have open ones below
+        todo.add(new Level(node.children(), level.depth() + (open ? 1 : 0)));
       }
     }
     return rows;

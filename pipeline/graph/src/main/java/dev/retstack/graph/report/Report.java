@@ -25,6 +25,7 @@ import java.util.List;
  * @param choice the tasks that functions and edges are of; all else is of all
  * @param byTask the same for each of these tasks, by core, in the order in which they appeared;
  *     none where the state does not add up by task
+ * @param partial whether partitions of its job are missing: then it is not complete
  */
 public record Report(
     UnitGroups.Choice units,
@@ -39,7 +40,8 @@ public record Report(
     List<SystemCallRow> systemCalls,
     TimeRules rules,
     TaskChoice choice,
-    List<ContextRow> byTask) {
+    List<ContextRow> byTask,
+    boolean partial) {
 
   /** Unit of all durations. */
   public ClockUnit unit() {
@@ -73,7 +75,27 @@ public record Report(
             systemCalls,
             rules,
             choice,
-            byTask);
+            byTask,
+            partial);
+  }
+
+  /** The same, of which partitions are missing, or none. */
+  public Report partial(boolean isMissing) {
+    return new Report(
+        units,
+        records,
+        lost,
+        untraced,
+        resultHash,
+        functions,
+        edges,
+        stats,
+        cores,
+        systemCalls,
+        rules,
+        choice,
+        byTask,
+        isMissing);
   }
 
   /** Whether it is of a trace that was cut off. */
@@ -88,7 +110,7 @@ public record Report(
 
   /** See {@link #completeness(long, long, long, boolean)}. */
   public double completeness() {
-    return completeness(records, lost, untraced, isCut());
+    return completeness(records, lost, untraced, isCut() || partial);
   }
 
   /**

@@ -5,9 +5,11 @@ import dev.retstack.graph.calls.CoreSummary;
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.check.StatCounts;
 import dev.retstack.graph.input.ClockUnit;
+import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.input.ImageInfo;
 import dev.retstack.graph.input.OtherImages;
 import dev.retstack.graph.input.SessionNames;
+import dev.retstack.graph.limits.AnswerTooLargeException;
 import dev.retstack.graph.limits.Saturating;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.graph.totals.CallProfile;
@@ -21,6 +23,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.Predicate;
+import java.util.function.UnaryOperator;
 
 /**
  * Makes one report of one or several states, such as those of all partitions. A core lives in one
@@ -121,7 +124,8 @@ public final class ReportBuilder {
         systemCalls.rows(),
         rules(),
         choice,
-        byTask(unit, apart));
+        byTask(unit, apart),
+        false);
   }
 
   /** Call trees of all tasks of all cores, by core. */
@@ -129,6 +133,30 @@ public final class ReportBuilder {
     List<CallTree> trees = new ArrayList<>();
     cores(_ -> true).forEach(core -> trees.addAll(CallTree.of(core)));
     return Collections.unmodifiableList(trees);
+  }
+
+  /**
+   * Call trees of some tasks of some cores, by core, each made when it is its turn.
+   *
+   * @param wanted of the trees of these cores, by what stands over them
+   * @param shown what is shown of a tree
+   */
+  public CallTrees trees(
+      Predicate<CoreSummary> cores, Predicate<CallTree> wanted, UnaryOperator<CallTree> shown) {
+    return new CallTrees(places(cores), wanted, shown);
+  }
+
+  /** Anomalies of one core, in the order in which they were found. */
+  public List<AnomalyRow> anomalies(CoreKey key) {
+    for (GraphState state : states) {
+      Optional<CoreGraph> core = state.core(key);
+      if (core.isPresent()) {
+        return core.get().anomalies().rows().stream()
+            .map(row -> AnomalyRow.of(core.get(), row))
+            .toList();
+      }
+    }
+    return List.of();
   }
 
   /** Anomalies of all cores, by core, in the order in which they were found. */
@@ -142,9 +170,20 @@ public final class ReportBuilder {
 
   /** What was found wrong in all cores, all of it, as it was asked for. */
   public List<AnomalySum> anomalies(AnomalySum.Query query) {
+    return anomalies(query, Long.MAX_VALUE);
+  }
+
+  /**
+   * The same, where it takes no more than so many bytes, about.
+   *
+   * @throws AnswerTooLargeException where it takes more
+   */
+  public List<AnomalySum> anomalies(AnomalySum.Query query, long bytesMax) {
     List<AnomalySum> found =
         AnomalySum.of(
-            cores(core -> query.core().isEmpty() || query.core().equals(core.key().core())), query);
+            cores(core -> query.core().isEmpty() || query.core().equals(core.key().core())),
+            query,
+            bytesMax);
     return isCut() ? AnomalySum.behindCut(found, query) : found;
   }
 
@@ -156,7 +195,8 @@ public final class ReportBuilder {
     return states.isEmpty() ? TimeRules.DEFAULT : states.getFirst().rules();
   }
 
-  private record Place(CoreSummary core, GraphState state) {
+  /** A core, which is read when it is its turn. */
+  record Place(CoreSummary core, GraphState state) {
     CoreGraph read() {
       return state.core(core.key()).orElseThrow();
     }
@@ -164,12 +204,17 @@ public final class ReportBuilder {
 
   /** These cores by their keys, each of which is read when it is its turn. */
   public Iterable<CoreGraph> cores(Predicate<CoreSummary> wanted) {
+    List<Place> places = places(wanted);
+    return () -> places.stream().map(Place::read).iterator();
+  }
+
+  private List<Place> places(Predicate<CoreSummary> wanted) {
     List<Place> places = new ArrayList<>();
     for (GraphState state : states) {
       state.summaries().stream().filter(wanted).forEach(core -> places.add(new Place(core, state)));
     }
     places.sort(Comparator.comparing(place -> place.core().key()));
-    return () -> places.stream().map(Place::read).iterator();
+    return places;
   }
 
   private Map<String, ImageInfo> images() {

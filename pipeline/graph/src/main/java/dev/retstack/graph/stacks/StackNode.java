@@ -1,6 +1,7 @@
 package dev.retstack.graph.stacks;
 
 import dev.retstack.graph.calls.CoreGraph;
+import dev.retstack.graph.limits.AnswerTooLargeException;
 import dev.retstack.graph.report.SystemCallRows;
 import dev.retstack.graph.report.TaskChoice;
 import dev.retstack.graph.totals.ContextKey;
@@ -31,8 +32,18 @@ public final class StackNode {
   /** Nodes of the stacks of a core whose calls are those of its tree. */
   private static final int NODES = 1 << 18;
 
+  /** Nodes of one answer at most: each takes some 250 bytes, so they take an eighth of the heap. */
+  private static final long ALL_NODES =
+      Math.max(1 << 16, Runtime.getRuntime().maxMemory() / (8 * 250));
+
+  /** Nodes that are there, of all in one outermost node. */
+  private static final class Count {
+    private long nodes;
+  }
+
   private final String name;
   private final long place;
+  private final Count count;
   private final Map<String, StackNode> below = new TreeMap<>();
   private long calls;
   private long self;
@@ -40,9 +51,15 @@ public final class StackNode {
   private long callsBelow;
   private boolean leftOut;
 
-  private StackNode(String name, long place) {
+  private StackNode(String name, long place, Count count) {
     this.name = name;
     this.place = place;
+    this.count = count;
+    if (++count.nodes > ALL_NODES) {
+      throw new AnswerTooLargeException(
+          "these stacks have more than the %,d nodes that one answer holds".formatted(ALL_NODES),
+          "ask for one session, core or time");
+    }
   }
 
   /** What stands apart. */
@@ -59,7 +76,7 @@ public final class StackNode {
   public record Placed(StackNode node, int parent) {}
 
   static StackNode all() {
-    return new StackNode("all", 0);
+    return new StackNode("all", 0, new Count());
   }
 
   void add(CoreGraph core, TaskChoice tasks, Apart apart) {
@@ -109,7 +126,7 @@ public final class StackNode {
   }
 
   StackNode below(String function) {
-    return below.computeIfAbsent(function, one -> new StackNode(one, place(one)));
+    return below.computeIfAbsent(function, one -> new StackNode(one, place(one), count));
   }
 
   private long place(String function) {
@@ -130,7 +147,7 @@ public final class StackNode {
    * where it begins.
    */
   public StackNode callees(String function) {
-    StackNode all = new StackNode(function, 0);
+    StackNode all = new StackNode(function, 0, new Count());
     List<Placed> nodes = inOrder();
     StackNode[] into = new StackNode[nodes.size()];
     for (int i = 1; i < into.length; i++) {
@@ -153,7 +170,7 @@ public final class StackNode {
    * and as much time as they brought.
    */
   public StackNode callers(String function) {
-    StackNode all = new StackNode(function, 0);
+    StackNode all = new StackNode(function, 0, new Count());
     List<Placed> nodes = inOrder();
     boolean[] inside = new boolean[nodes.size()];
     for (int i = 1; i < inside.length; i++) {

@@ -103,6 +103,7 @@ public final class GraphState {
   private final LateCores late;
   private final SessionAges ages;
   private final RefusedCores refused = new RefusedCores();
+  private final CrowdedState crowded = new CrowdedState();
   private LateSymbols names = LateSymbols.NONE;
   private GraphEvents events;
   private JobPyramids pyramids;
@@ -647,6 +648,10 @@ public final class GraphState {
     if (!restoring) {
       cores.makeRoom(promise);
       if (!budget.hasRoom(promise)) {
+        ages.drop(crowded.leaving(cores.known(), key.session(), promise), cores, late, events);
+        ages.press();
+      }
+      if (!budget.hasRoom(promise)) {
         return null;
       }
     }
@@ -811,10 +816,10 @@ public final class GraphState {
     int cores = Fields.readCount(body, limits.cores(), "cores");
     for (int i = 0; i < cores; i++) {
       state.readCore(body);
+      state.makeRoom();
     }
     state.stats.readFrom(body);
-    state.late.readFrom(
-        body, key -> state.cores.known(key) instanceof CoreGraph core ? core : null, cores);
+    state.late.readFrom(body, state.cores::use, cores);
     state.ages.readFrom(body);
     state.refused.readFrom(body);
     snapshot.finish();

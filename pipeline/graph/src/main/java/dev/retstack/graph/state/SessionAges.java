@@ -40,6 +40,9 @@ public final class SessionAges {
 
   static final long LONGEST_STEP_MILLIS = 600_000;
 
+  /** For how long a silent session is kept where there is no room for new cores. */
+  static final long KEPT_IN_NEED_MILLIS = 3_600_000;
+
   /** Usual size of a session in the log of the state. */
   private static final int SESSION_ROOM = 32;
 
@@ -76,6 +79,7 @@ public final class SessionAges {
   private long due;
 
   private long keep;
+  private boolean pressed;
   private boolean toDrop;
 
   /**
@@ -102,10 +106,19 @@ public final class SessionAges {
     if (millis > now) {
       now = now == 0 ? millis : Math.min(millis, now + LONGEST_STEP_MILLIS);
     }
-    if (keep > 0 && now > due) {
+    if (keep > 0 && (now > due || pressed)) {
+      this.keep = pressed ? Math.min(keep, KEPT_IN_NEED_MILLIS) : keep;
       expire(session);
+      due = pressed ? Math.min(due, now + keep) : due;
+      pressed = false;
+      this.keep = keep;
     }
     return !over.contains(session);
+  }
+
+  /** There was no room for a core: sessions are kept for a shorter time at the next chunk. */
+  void press() {
+    pressed = true;
   }
 
   /** A chunk was applied, or is held, or waits for its image. */
@@ -166,12 +179,19 @@ public final class SessionAges {
     toDrop = leaving.removeAll(waiting.get());
     List<KnownCore> gone =
         cores.known().stream().filter(core -> leaving.contains(core.key().session())).toList();
+    gone.forEach(core -> sessions.add(core.key().session()));
+    drop(gone, cores, late, events);
+    forgotten = forgotten.plus(new ForgottenSessions(sessions.size(), 0, 0, 0, 0));
+    return sessions;
+  }
+
+  /** Takes cores out of a state; what their calls add up to stays. */
+  void drop(List<KnownCore> gone, CoreTable cores, LateCores late, GraphEvents events) {
     long records = 0;
     long lost = 0;
     for (KnownCore core : gone) {
       CoreSummary summary =
           core instanceof CoreGraph open ? late.shown(open, events).summary() : core.summary();
-      sessions.add(core.key().session());
       records += summary.records();
       lost += summary.lost();
     }
@@ -184,10 +204,8 @@ public final class SessionAges {
       core.account().close();
     }
     if (!gone.isEmpty()) {
-      forgotten =
-          forgotten.plus(new ForgottenSessions(sessions.size(), gone.size(), records, lost, now));
+      forgotten = forgotten.plus(new ForgottenSessions(0, gone.size(), records, lost, now));
     }
-    return sessions;
   }
 
   /** Writes all of it. */

@@ -44,6 +44,15 @@ public record Top(
 
   /** See {@link Report#completeness(long, long, long, boolean)}. */
   public double completeness() {
-    return Report.completeness(records, lost, untraced, Report.isCut(stats));
+    return completeness(false);
+  }
+
+  /**
+   * The same.
+   *
+   * @param partial whether partitions of its job are missing
+   */
+  public double completeness(boolean partial) {
+    return Report.completeness(records, lost, untraced, Report.isCut(stats) || partial);
   }
 }

@@ -18,6 +18,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -244,26 +245,58 @@ final class CheckpointStore {
     return group + "/" + partition + "/";
   }
 
+  /** The records that take away all that stands under the keys of this partition. */
+  List<ProducerRecord<byte[], byte[]>> forget(int partition) throws IOException {
+    Set<String> keys = new TreeSet<>();
+    eachRecord(
+        new TopicPartition(topic, partition),
+        record -> {
+          String key = key(record);
+          if (key != null && record.value() == null) {
+            keys.remove(key);
+          } else if (key != null) {
+            keys.add(key);
+          }
+        });
+    pieces.clear();
+    headHash = 0;
+    return keys.stream().map(key -> record(partition, key, null)).toList();
+  }
+
   /** Last value of each key of this group, up to the present end of the partition. */
   private Map<String, byte[]> read(TopicPartition partition) throws IOException {
     Map<String, byte[]> last = new HashMap<>();
-    long bytes = 0;
+    long[] bytes = {0};
+    long room = Runtime.getRuntime().maxMemory() / 2;
+    eachRecord(
+        partition,
+        record -> {
+          bytes[0] += keep(last, record);
+          if (bytes[0] > room) {
+            throw new CorruptCheckpointException(
+                "parts of %d MiB are in %s under the keys of group %s, more than half the heap"
+                    .formatted(bytes[0] >> 20, partition, group));
+          }
+        });
+    return last;
+  }
+
+  private interface Taker {
+    void take(ConsumerRecord<byte[], byte[]> record) throws IOException;
+  }
+
+  /** All records up to the present end of the partition. */
+  private void eachRecord(TopicPartition partition, Taker taker) throws IOException {
     long deadline = System.nanoTime() + KafkaLedger.TRANSACTION_TIMEOUT.plusSeconds(30).toNanos();
     // the end for this reader includes transactions still open: waiting for them makes sure that
     // an older commit hidden behind another group's open transaction is not missed
     long end = end(partition);
-    long room = Runtime.getRuntime().maxMemory() / 2;
     try (var consumer = consumer(IsolationLevel.READ_COMMITTED)) {
       consumer.assign(List.of(partition));
       consumer.seekToBeginning(List.of(partition));
       while (consumer.position(partition) < end) {
         for (ConsumerRecord<byte[], byte[]> record : consumer.poll(Duration.ofMillis(100))) {
-          bytes += keep(last, record);
-          if (bytes > room) {
-            throw new CorruptCheckpointException(
-                "parts of %d MiB are in %s under the keys of group %s, more than half the heap"
-                    .formatted(bytes >> 20, partition, group));
-          }
+          taker.take(record);
         }
         if (System.nanoTime() > deadline) {
           throw new IOException(
@@ -272,7 +305,6 @@ final class CheckpointStore {
         }
       }
     }
-    return last;
   }
 
   private long end(TopicPartition partition) {
@@ -283,14 +315,20 @@ final class CheckpointStore {
 
   /** Keeps what is of this group; by how many bytes that is more than before. */
   private long keep(Map<String, byte[]> last, ConsumerRecord<byte[], byte[]> record) {
-    String key = record.key() == null ? "" : new String(record.key(), UTF_8);
-    if (!key.startsWith(prefix(record.partition()))) {
+    String key = key(record);
+    if (key == null) {
       return 0;
     }
-    key = key.substring(prefix(record.partition()).length());
     byte[] now = record.value();
     byte[] before = now == null ? last.remove(key) : last.put(key, now);
     return (now == null ? 0 : now.length) - (before == null ? 0L : before.length);
+  }
+
+  /** Its key without group and partition; null where it is of another group. */
+  private String key(ConsumerRecord<byte[], byte[]> record) {
+    String key = record.key() == null ? "" : new String(record.key(), UTF_8);
+    String prefix = prefix(record.partition());
+    return key.startsWith(prefix) ? key.substring(prefix.length()) : null;
   }
 
   private KafkaConsumer<byte[], byte[]> consumer(IsolationLevel isolation) {

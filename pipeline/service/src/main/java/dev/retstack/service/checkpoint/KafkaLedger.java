@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
@@ -63,6 +64,7 @@ public final class KafkaLedger implements Ledger {
   private final GroupMember member;
   private final int partition;
   private final StartAt start;
+  private final boolean repairs;
   private final CheckpointStore store;
   private final KafkaProducer<byte[], byte[]> producer;
   private final Set<TopicPartition> acknowledged = new HashSet<>();
@@ -84,7 +86,24 @@ public final class KafkaLedger implements Ledger {
       int partition,
       GroupMember member,
       StartAt start) {
+    this(kafka, topics, group, partition, member, start, false);
+  }
+
+  /**
+   * The same.
+   *
+   * @param repairs whether a checkpoint from which it cannot continue is taken away
+   */
+  public KafkaLedger(
+      KafkaSettings kafka,
+      Topics topics,
+      String group,
+      int partition,
+      GroupMember member,
+      StartAt start,
+      boolean repairs) {
     this.start = start;
+    this.repairs = repairs;
     this.kafka = kafka;
     this.topics = topics;
     this.partition = partition;
@@ -107,6 +126,10 @@ public final class KafkaLedger implements Ledger {
     try {
       last = begun(store.load(partition));
     } catch (CorruptCheckpointException e) {
+      Optional<Checkpoint> anew = repair();
+      if (anew.isPresent()) {
+        return anew.get();
+      }
       throw new UnreadableCheckpointException(partition, e);
     }
     byte[] head = last.parts().getOrDefault(GraphState.HEAD, new byte[0]);
@@ -118,10 +141,17 @@ public final class KafkaLedger implements Ledger {
           GraphState.VERSION,
           CheckpointCodec.CURE);
     }
+    return takenOver(last, List.of());
+  }
+
+  /** Commits a higher epoch, with what is taken away. */
+  private Checkpoint takenOver(Checkpoint last, List<ProducerRecord<byte[], byte[]>> gone)
+      throws Exception {
     Checkpoint mine = new Checkpoint(partition, last.epoch() + 1, last.nextOffset(), Map.of());
     for (int refusals = 0; refused || refusals == 0; refusals++) {
       try {
         refused = false;
+        publish(gone);
         commit(mine);
       } catch (CommitFailedException e) {
         if (refusals == OPENINGS) {
@@ -130,6 +160,21 @@ public final class KafkaLedger implements Ledger {
       }
     }
     return last.withEpoch(mine.epoch());
+  }
+
+  @Override
+  public Optional<Checkpoint> repair() throws Exception {
+    if (!repairs) {
+      return Optional.empty();
+    }
+    abort();
+    List<ProducerRecord<byte[], byte[]>> gone = store.forget(partition);
+    log.warn(
+        "partition {} is rebuilt from its records: its state cannot be used, and {} records of it"
+            + " are taken away; anomalies and spans are published again",
+        partition,
+        gone.size());
+    return Optional.of(takenOver(begun(Checkpoint.initial(partition)), gone));
   }
 
   /** Where there is no state yet, the first commit says where it begins. */

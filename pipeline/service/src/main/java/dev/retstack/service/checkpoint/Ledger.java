@@ -1,6 +1,7 @@
 package dev.retstack.service.checkpoint;
 
 import java.util.List;
+import java.util.Optional;
 import org.apache.kafka.clients.consumer.CommitFailedException;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -21,6 +22,14 @@ public interface Ledger extends AutoCloseable {
 
   /** Gives up what was not committed, and loads the state of the last checkpoint again. */
   Checkpoint goBack() throws Exception;
+
+  /**
+   * The state that {@link #open} loaded is of no use. Where it may, it takes it away and begins the
+   * partition anew; all is rebuilt from its records.
+   *
+   * @return where it begins; empty where it may not, and what is there stays
+   */
+  Optional<Checkpoint> repair() throws Exception;
 
   /**
    * Reads records of the partition again.

@@ -18,7 +18,8 @@ public final class UnreadableCheckpointException extends IOException {
   UnreadableCheckpointException(int partition, CorruptCheckpointException why) {
     super(
         ("the checkpoint of partition %d cannot be used here, the partition is left alone:"
-                + " %s; see who writes to the state topic, then begin again with another --group")
+                + " %s; see who writes to the state topic, then start this member with --repair,"
+                + " or begin again with another --group")
             .formatted(partition, why.getMessage()),
         why);
   }

@@ -5,6 +5,7 @@ import dev.retstack.graph.input.SessionNames;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
+import dev.retstack.graph.report.CallTrees;
 import dev.retstack.graph.tree.Ending;
 import dev.retstack.graph.tree.TreeKind;
 import dev.retstack.service.table.Csv;
@@ -33,7 +34,8 @@ public final class GraphCsv {
   public static void write(List<CallTree> trees, int maxDepth, boolean cut, Appendable out)
       throws IOException {
     Csv csv = new Csv(out);
-    SessionNames names = SessionNames.of(trees.stream().map(CallTree::session));
+    List<CallTree> heads = trees instanceof CallTrees made ? made.heads() : trees;
+    SessionNames names = SessionNames.of(heads.stream().map(CallTree::session));
     csv.line(
         "core",
         "task",

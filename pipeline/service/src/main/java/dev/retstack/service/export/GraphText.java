@@ -40,6 +40,11 @@ public final class GraphText {
   public static void write(
       List<CallTree> trees, List<AnomalyRow> anomalies, int maxDepth, Appendable out)
       throws IOException {
+    write(trees, _ -> anomalies, maxDepth, out);
+  }
+
+  static void write(List<CallTree> trees, GraphView.Found anomalies, int maxDepth, Appendable out)
+      throws IOException {
     boolean first = true;
     for (CallTree tree : trees) {
       if (!first) {
@@ -47,7 +52,7 @@ public final class GraphText {
       }
       first = false;
       header(tree, out);
-      TreeWalk.walk(tree, anomalies, maxDepth, new Lines(tree.taskName(), maxDepth, out));
+      TreeWalk.walk(tree, anomalies.of(tree), maxDepth, new Lines(tree.taskName(), maxDepth, out));
       if (tree.notKept() > 0) {
         Line.write(
             out,

@@ -13,6 +13,12 @@ import java.util.List;
 public final class GraphView {
   private GraphView() {}
 
+  /** What was found in the core of a tree. */
+  public interface Found {
+    /** Anomalies of the core, and others. */
+    List<AnomalyRow> of(CallTree tree);
+  }
+
   /**
    * Some trees.
    *
@@ -22,6 +28,11 @@ public final class GraphView {
    */
   public static Rendering of(
       List<CallTree> trees, List<AnomalyRow> anomalies, int maxDepth, boolean cut) {
+    return of(trees, _ -> anomalies, maxDepth, cut);
+  }
+
+  /** The same of anomalies that are looked up tree by tree. */
+  public static Rendering of(List<CallTree> trees, Found anomalies, int maxDepth, boolean cut) {
     return (form, out) -> {
       switch (form) {
         case TEXT -> {

@@ -10,12 +10,14 @@ import static org.apache.pekko.http.javadsl.server.Directives.handleRejections;
 import static org.apache.pekko.http.javadsl.server.Directives.reject;
 import static org.apache.pekko.http.javadsl.server.Directives.withRequestTimeoutResponse;
 
+import dev.retstack.service.identity.Nonces;
 import java.util.Collection;
 import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import javax.net.ssl.SSLPeerUnverifiedException;
 import javax.net.ssl.SSLSession;
@@ -26,6 +28,7 @@ import org.apache.pekko.http.javadsl.model.HttpMethods;
 import org.apache.pekko.http.javadsl.model.HttpRequest;
 import org.apache.pekko.http.javadsl.model.HttpResponse;
 import org.apache.pekko.http.javadsl.model.SslSessionInfo;
+import org.apache.pekko.http.javadsl.model.Uri;
 import org.apache.pekko.http.javadsl.model.headers.Connection;
 import org.apache.pekko.http.javadsl.model.headers.RawHeader;
 import org.apache.pekko.http.javadsl.server.Route;
@@ -43,13 +46,29 @@ public final class Access {
   private final boolean certificates;
   private final Set<String> names;
   private final Set<Endpoint> served;
+  private final Nonces nonces;
+  private final Supplier<String> url;
+
+  /**
+   * Access to a server that nobody finds in Kafka.
+   *
+   * @param served all that it answers
+   */
+  public Access(HttpSettings http, Collection<Endpoint> served) {
+    this(http, served, new Nonces(), () -> "");
+  }
 
   /**
    * Access to a server.
    *
    * @param served all that it answers
+   * @param nonces that it gave out
+   * @param url under which others find it
    */
-  public Access(HttpSettings http, Collection<Endpoint> served) {
+  public Access(
+      HttpSettings http, Collection<Endpoint> served, Nonces nonces, Supplier<String> url) {
+    this.nonces = nonces;
+    this.url = url;
     this.served = EnumSet.copyOf(served);
     token = http.token();
     certificates = http.tls().filter(HttpTls::asksClients).isPresent();
@@ -108,7 +127,14 @@ public final class Access {
 
   private boolean isShown(HttpRequest request) {
     String shown = request.getHeader("Authorization").map(HttpHeader::value).orElse("");
-    return token.isPresent() && token.get().isShownBy(shown);
+    return token.isPresent()
+        && (token.get().isShownBy(shown)
+            || token.get().isProvenBy(shown, nonces, url.get(), question(request.getUri())));
+  }
+
+  /** Path and query, as a client sent them. */
+  private static String question(Uri uri) {
+    return uri.path() + uri.rawQueryString().map(query -> "?" + query).orElse("");
   }
 
   /** A certificate that was shown has been checked in the handshake. */

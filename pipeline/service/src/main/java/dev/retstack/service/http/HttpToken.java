@@ -2,6 +2,7 @@ package dev.retstack.service.http;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.retstack.service.identity.Nonces;
 import dev.retstack.service.tls.PemFiles;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -15,6 +16,7 @@ public final class HttpToken {
   public static final int CHARACTERS_MIN = 16;
 
   private static final String SCHEME = "Bearer ";
+  private static final String PROVEN = "Retstack ";
 
   private final String token;
   private final byte[] digest;
@@ -56,6 +58,33 @@ public final class HttpToken {
   /** Value of the header of a client that has it. */
   public String authorization() {
     return SCHEME + token;
+  }
+
+  /**
+   * Value of the header of a client that has it and does not say it.
+   *
+   * @param nonce that the server gave
+   * @param url of the server, as the client asks it
+   * @param question path and query
+   */
+  public String proof(String nonce, String url, String question) {
+    return PROVEN + nonce + ":" + mac(nonce, url, question);
+  }
+
+  /** Whether a client proved that it has the token; see {@link #proof}. */
+  boolean isProvenBy(String authorization, Nonces nonces, String url, String question) {
+    int colon = authorization.lastIndexOf(':');
+    if (!authorization.startsWith(PROVEN) || colon < PROVEN.length()) {
+      return false;
+    }
+    String nonce = authorization.substring(PROVEN.length(), colon);
+    byte[] expected = mac(nonce, url, question).getBytes(UTF_8);
+    return nonces.isFresh(nonce)
+        && MessageDigest.isEqual(expected, authorization.substring(colon + 1).getBytes(UTF_8));
+  }
+
+  private String mac(String nonce, String url, String question) {
+    return Nonces.mac(token.getBytes(UTF_8), nonce + " " + url + " " + question);
   }
 
   /** Whether a client showed it. Takes the same time whatever was shown. */

@@ -1,13 +1,16 @@
 package dev.retstack.service.http;
 
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /**
  * The part of a list that an answer holds. Nothing is cut unasked: a list that is too long for one
  * answer is refused without a limit.
  *
- * @param rows the part
+ * @param rows the part, which may be made when it is read
  * @param offset rows before it
  * @param of rows of the whole list
  */
@@ -17,10 +20,6 @@ public record Page<T>(List<T> rows, int offset, int of) {
 
   /** Rows of one answer at most. */
   public static final int ROWS_MAX = 50_000;
-
-  public Page {
-    rows = List.copyOf(rows);
-  }
 
   /**
    * The part that the parameters ask for.
@@ -32,13 +31,38 @@ public record Page<T>(List<T> rows, int offset, int of) {
     int offset = Math.min(number(parameters, "offset", 0), all.size());
     int limit = number(parameters, "limit", -1);
     int left = all.size() - offset;
+    requireFew(limit, left, what);
+    int end = limit < 0 ? all.size() : offset + Math.min(limit, left);
+    return new Page<>(Collections.unmodifiableList(all.subList(offset, end)), offset, all.size());
+  }
+
+  /**
+   * The same of rows that are made one after the other, of which only the part is kept.
+   *
+   * @throws BadRequestException where there are too many for one answer and no limit is given
+   */
+  public static <T> Page<T> of(Stream<T> all, String what, Map<String, String> parameters) {
+    int offset = number(parameters, "offset", 0);
+    int limit = number(parameters, "limit", -1);
+    List<T> part = new ArrayList<>();
+    int[] count = {0};
+    all.forEach(
+        row -> {
+          int place = count[0]++ - offset;
+          if (place >= 0 && place < (limit < 0 ? ROWS_MAX : limit)) {
+            part.add(row);
+          }
+        });
+    requireFew(limit, count[0] - offset, what);
+    return new Page<>(Collections.unmodifiableList(part), Math.min(offset, count[0]), count[0]);
+  }
+
+  private static void requireFew(int limit, int left, String what) {
     if (limit < 0 && left > ROWS_MAX) {
       throw new BadRequestException(
           "%d %s, of which one answer holds %d at most".formatted(left, what, ROWS_MAX),
           "add limit=%d and offset=0, then %d, ...".formatted(ROWS_MAX, ROWS_MAX));
     }
-    int end = limit < 0 ? all.size() : offset + Math.min(limit, left);
-    return new Page<>(all.subList(offset, end), offset, all.size());
   }
 
   private static int number(Map<String, String> parameters, String name, int otherwise) {

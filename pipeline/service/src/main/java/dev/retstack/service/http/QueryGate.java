@@ -5,6 +5,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.apache.pekko.NotUsed;
 import org.apache.pekko.stream.javadsl.Source;
@@ -39,11 +40,35 @@ public final class QueryGate {
    * @throws BadRequestException 429 where too many are running
    */
   public <T> CompletionStage<T> run(Supplier<CompletionStage<T>> query) {
+    return hold(leave -> query.get().whenComplete((_, _) -> leave.run()));
+  }
+
+  /**
+   * Begins a query, which has its place until it says that it needs it no more, or fails.
+   *
+   * @param query is given what says so; a second time does nothing
+   * @throws BadRequestException 429 where too many are running
+   */
+  public <T> CompletionStage<T> hold(Function<Runnable, CompletionStage<T>> query) {
     enter();
+    AtomicBoolean left = new AtomicBoolean();
+    Runnable leave =
+        () -> {
+          if (left.compareAndSet(false, true)) {
+            leave();
+          }
+        };
     try {
-      return query.get().whenComplete((_, _) -> leave());
+      return query
+          .apply(leave)
+          .whenComplete(
+              (_, why) -> {
+                if (why != null) {
+                  leave.run();
+                }
+              });
     } catch (RuntimeException e) {
-      leave();
+      leave.run();
       throw e;
     }
   }

@@ -3,6 +3,7 @@ package dev.retstack.service.http;
 import static org.apache.pekko.http.javadsl.server.Directives.complete;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import dev.retstack.graph.limits.AnswerTooLargeException;
 import dev.retstack.schema.wire.Visible;
 import java.util.Collection;
 import java.util.concurrent.CompletionException;
@@ -67,6 +68,7 @@ public final class Refusals {
             : failure;
     return switch (cause) {
       case BadRequestException bad -> error(bad.status(), bad.getMessage(), bad.cure());
+      case AnswerTooLargeException large -> error(413, large.getMessage(), large.cure());
       case ExceptionWithErrorInfo unreadable ->
           error(400, "the address cannot be read: " + unreadable.info().summary(), CURE_URI);
       default -> error(503, "no answer from a partition: " + cause, "ask again; it may be moving");

@@ -4,6 +4,8 @@ import dev.retstack.schema.Image;
 import dev.retstack.schema.chunk.Chunks;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.wire.ConfluentFrame;
+import dev.retstack.schema.wire.ImageKey;
+import dev.retstack.schema.wire.Visible;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 
 /**
@@ -16,12 +18,23 @@ public record ImageRecord(Image image, ImagePlace place, byte[] message) {
   /**
    * What this record holds.
    *
-   * @throws CorruptChunkException where it holds no image, or one that no state can hold
+   * @throws CorruptChunkException where it holds no image, or one that no state can hold, or stands
+   *     under a key that is not its own: compaction would then remove another content for it
    */
-  static ImageRecord of(ConsumerRecord<byte[], byte[]> record) throws CorruptChunkException {
+  public static ImageRecord of(ConsumerRecord<byte[], byte[]> record) throws CorruptChunkException {
     Image image = ConfluentFrame.decode(record.value(), Image.class);
     Chunks.check(image);
+    if (!ImageKey.isOf(record.key(), image.getBuildId(), record.value())) {
+      throw new CorruptChunkException(
+          "image %s has another key than its build-id and digest"
+              .formatted(Visible.line(image.getBuildId())));
+    }
     return new ImageRecord(
         image, new ImagePlace(record.partition(), record.offset()), record.value());
+  }
+
+  /** Tells its content from others. */
+  public String digest() {
+    return ImageKey.digest(message);
   }
 }

@@ -3,6 +3,7 @@ package dev.retstack.service.images;
 import dev.retstack.schema.Image;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.wire.ConfluentFrame;
+import dev.retstack.schema.wire.Visible;
 import dev.retstack.service.metrics.Meters;
 import dev.retstack.service.metrics.Metric;
 import java.time.Duration;
@@ -156,8 +157,7 @@ public final class ImageRegistry extends AbstractMatchingBehavior<ImageRegistry.
   private Behavior<Command> onStore(Store store) {
     boolean all = images.forgotten() == 0;
     for (ImageRecord record : store.images()) {
-      images.came(record.image().getBuildId(), record.place(), record.message());
-      answer(record.image());
+      take(record);
     }
     if (all && images.forgotten() > 0) {
       log.warn(
@@ -167,6 +167,30 @@ public final class ImageRegistry extends AbstractMatchingBehavior<ImageRegistry.
     }
     store.replyTo().tell(Stored.INSTANCE);
     return measured();
+  }
+
+  /** The first content of a build-id counts. */
+  private void take(ImageRecord record) {
+    String buildId = record.image().getBuildId();
+    switch (images.came(buildId, record.place(), record.message())) {
+      case TAKEN -> answer(record.image());
+      case REFUSED -> {
+        meters.count(Metric.IMAGES_REFUSED);
+        log.warn(
+            "image {} at {} is refused: another content came first under this build-id, and its"
+                + " names stay; see who may write to the images topic",
+            Visible.line(buildId),
+            record.place());
+      }
+      case UNSURE -> {
+        if (searched.contains(buildId)) { // nothing was there before it
+          images.found(buildId, record.place(), record.message());
+          answer(record.image());
+        } else if (waiting.containsKey(buildId)) {
+          serve(buildId);
+        }
+      }
+    }
   }
 
   private Behavior<Command> onFind(Find find) {
@@ -265,10 +289,11 @@ public final class ImageRegistry extends AbstractMatchingBehavior<ImageRegistry.
   private Behavior<Command> onReadAgain(ReadAgain m) {
     beingRead.remove(m.buildId());
     Optional<ImageRecord> found =
-        m.image().filter(record -> record.image().getBuildId().equals(m.buildId()));
+        m.image()
+            .filter(record -> record.image().getBuildId().equals(m.buildId()))
+            .filter(record -> images.readAgain(m.buildId(), m.place(), record.message()));
     if (found.isPresent()) {
       meters.count(Metric.IMAGES_READ_AGAIN);
-      images.readAgain(m.buildId(), m.place(), found.get().message());
       answer(found.get().image());
     } else {
       images.missing(m.buildId(), m.place());

@@ -1,8 +1,7 @@
 package dev.retstack.service.images;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 import dev.retstack.schema.codec.CorruptChunkException;
+import dev.retstack.schema.wire.ImageKey;
 import dev.retstack.service.kafka.KafkaSettings;
 import dev.retstack.service.kafka.TopicPartitions;
 import java.time.Duration;
@@ -43,7 +42,7 @@ final class ImageSearch {
   }
 
   /**
-   * The newest record of each of these images that is in the topic; a Kafka that is away is waited
+   * The first record of each of these images that is in the topic; a Kafka that is away is waited
    * for.
    *
    * @throws WakeupException once closed
@@ -96,19 +95,12 @@ final class ImageSearch {
 
   private static void take(
       ConsumerRecord<byte[], byte[]> record, Set<String> wanted, Map<String, ImageRecord> found) {
-    String buildId = record.key() == null ? "" : new String(record.key(), UTF_8);
-    if (!wanted.contains(buildId)) {
-      return;
-    }
-    if (record.value() == null) {
-      found.remove(buildId); // deleted since
+    String buildId = ImageKey.buildId(record.key());
+    if (!wanted.contains(buildId) || found.containsKey(buildId) || record.value() == null) {
       return;
     }
     try {
-      ImageRecord image = ImageRecord.of(record);
-      if (image.image().getBuildId().equals(buildId)) {
-        found.put(buildId, image);
-      }
+      found.put(buildId, ImageRecord.of(record));
     } catch (CorruptChunkException e) {
       log.debug("image {} at {} is not readable: {}", buildId, record.offset(), e.getMessage());
     }

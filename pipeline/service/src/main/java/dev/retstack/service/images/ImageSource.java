@@ -14,8 +14,8 @@ public interface ImageSource {
   CompletionStage<Optional<ImageRecord>> read(ImagePlace place);
 
   /**
-   * Reads the whole topic, and gives the newest record of each of these images that is there.
-   * Waits, fails and ends as {@link #read} does.
+   * Reads the whole topic, and gives the first record of each of these images that is there. Waits,
+   * fails and ends as {@link #read} does.
    */
   CompletionStage<Map<String, ImageRecord>> search(Set<String> buildIds);
 }

@@ -1,5 +1,7 @@
 package dev.retstack.service.images;
 
+import dev.retstack.schema.wire.ImageKey;
+import java.util.BitSet;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -7,7 +9,8 @@ import java.util.Set;
 
 /**
  * Places of images in the topic, and the messages of those that were asked for last: as many of
- * each as bounds allow. A pure table; it does not decide who reads an image again.
+ * each as bounds allow. The first content of a build-id counts. A pure table; it does not decide
+ * who reads an image again.
  */
 final class ImageTable {
   /** What is known of an image. */
@@ -33,14 +36,32 @@ final class ImageTable {
     INSTANCE
   }
 
+  /** What becomes of an image that was announced. */
+  enum Came {
+    /** It is the first content under its build-id, or that content again. */
+    TAKEN,
+    /** Another content came first. */
+    REFUSED,
+    /** The place of another one may have been forgotten: only the whole topic tells. */
+    UNSURE
+  }
+
+  private record Content(ImagePlace place, String digest) {}
+
   /** Bytes that a place takes beside the characters of its build-id, in both maps, about. */
-  static final int PLACE_BYTES = 200;
+  static final int PLACE_BYTES = 300;
+
+  /** Bits that each forgotten build-id sets in {@link #forgottenIds}. */
+  private static final int FORGOTTEN_BITS = 3;
 
   private final long bytesMax;
   private final long placeBytesMax;
 
   /** By when they were used, longest ago first. */
-  private final LinkedHashMap<String, ImagePlace> places = new LinkedHashMap<>(16, 0.75f, true);
+  private final LinkedHashMap<String, Content> places = new LinkedHashMap<>(16, 0.75f, true);
+
+  /** A Bloom filter: it has every forgotten build-id, and few others. */
+  private final BitSet forgottenIds = new BitSet();
 
   private final Set<String> gone = new HashSet<>();
 
@@ -63,13 +84,26 @@ final class ImageTable {
     this.placeBytesMax = placeBytesMax;
   }
 
-  /** An image came, or came anew: this is the place that counts from now on. */
-  void came(String buildId, ImagePlace place, byte[] message) {
-    if (placeBytes(buildId) > placeBytesMax) {
-      forgotten++; // would push out all others, and be too much even so
-      return;
+  /** An image was announced. If it is taken, this is the place that counts from now on. */
+  Came came(String buildId, ImagePlace place, byte[] message) {
+    Content first = places.get(buildId);
+    String digest = ImageKey.digest(message);
+    if (first == null && (placeBytes(buildId) > placeBytesMax || mayBeForgotten(buildId))) {
+      forgotten++;
+      return Came.UNSURE;
     }
-    if (places.put(buildId, place) == null) {
+    if (first != null && !first.digest().equals(digest)) {
+      return Came.REFUSED;
+    }
+    take(buildId, new Content(place, digest), message);
+    return Came.TAKEN;
+  }
+
+  private void take(String buildId, Content content, byte[] message) {
+    if (placeBytes(buildId) > placeBytesMax) {
+      return; // would push out all others, and be too much even so
+    }
+    if (places.put(buildId, content) == null) {
       placeBytes += placeBytes(buildId);
     }
     gone.remove(buildId);
@@ -77,30 +111,43 @@ final class ImageTable {
     forgetBeyond();
   }
 
-  /** An image was found by a search of the topic; does nothing where it came anew meanwhile. */
+  /** The first content of an image was found by a search; does nothing where it is known. */
   void found(String buildId, ImagePlace place, byte[] message) {
     if (!places.containsKey(buildId)) {
-      came(buildId, place, message);
+      take(buildId, new Content(place, ImageKey.digest(message)), message);
     }
   }
 
-  /** An image was read again; does nothing where it came anew meanwhile. */
-  void readAgain(String buildId, ImagePlace place, byte[] message) {
-    if (place.equals(places.get(buildId))) {
-      came(buildId, place, message);
+  /**
+   * An image was read again; does nothing where it came anew meanwhile.
+   *
+   * @return whether it has the content that counts
+   */
+  boolean readAgain(String buildId, ImagePlace place, byte[] message) {
+    Content known = places.get(buildId);
+    String digest = ImageKey.digest(message);
+    if (known != null && known.place().equals(place) && known.digest().equals(digest)) {
+      take(buildId, known, message);
     }
+    return known == null || known.digest().equals(digest);
   }
 
   /** An image does not stand there any more; does nothing where it came anew meanwhile. */
   void missing(String buildId, ImagePlace place) {
-    if (place.equals(places.get(buildId)) && !held.containsKey(buildId)) {
+    if (place.equals(place(buildId)) && !held.containsKey(buildId)) {
       gone.add(buildId);
     }
   }
 
+  /** Where the content that counts stands; null where that is not known. */
+  private ImagePlace place(String buildId) {
+    Content content = places.get(buildId);
+    return content == null ? null : content.place();
+  }
+
   /** What is known of an image; one that is in memory was used now. */
   Lookup find(String buildId) {
-    ImagePlace place = places.get(buildId); // used now, in memory or not
+    ImagePlace place = place(buildId); // used now, in memory or not
     byte[] message = held.get(buildId);
     if (message != null) {
       return new Held(message);
@@ -138,10 +185,32 @@ final class ImageTable {
       oldest.remove();
       placeBytes -= placeBytes(buildId);
       gone.remove(buildId);
+      remember(buildId);
       byte[] message = held.remove(buildId);
       bytes -= message == null ? 0 : message.length;
       forgotten++;
     }
+  }
+
+  private void remember(String buildId) {
+    for (int i = 0; i < FORGOTTEN_BITS; i++) {
+      forgottenIds.set(bit(buildId, i));
+    }
+  }
+
+  private boolean mayBeForgotten(String buildId) {
+    for (int i = 0; i < FORGOTTEN_BITS; i++) {
+      if (!forgottenIds.get(bit(buildId, i))) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** As many bits as the places have bytes. */
+  private int bit(String buildId, int number) {
+    long hash = (buildId.hashCode() + ((long) number << 32)) * 0x9e3779b97f4a7c15L;
+    return (int) Long.remainderUnsigned(hash ^ (hash >>> 29), Math.min(placeBytesMax, 1L << 30));
   }
 
   private void hold(String buildId, byte[] message) {

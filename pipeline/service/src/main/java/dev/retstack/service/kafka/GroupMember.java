@@ -94,6 +94,21 @@ public final class GroupMember {
     return wanted;
   }
 
+  /** Partitions that it was given and cannot read. */
+  public Set<Integer> leftAlone() {
+    Set<Integer> found = new TreeSet<>();
+    known
+        .get()
+        .parts()
+        .forEach(
+            (partition, standing) -> {
+              if (standing == Standing.LEFT_ALONE) {
+                found.add(partition);
+              }
+            });
+    return found;
+  }
+
   /**
    * As whom this member commits a partition. Waits while it joins; one that left its group joins
    * nothing, and would keep a transaction open in which readers see no end.

@@ -77,6 +77,13 @@ public record KafkaSettings(String bootstrap, Map<String, String> properties) {
     return new KafkaSettings(bootstrap, changed);
   }
 
+  /** The same for clients whose id ends so; what the user called them stands before it. */
+  public KafkaSettings named(String id) {
+    Map<String, String> changed = new LinkedHashMap<>(properties);
+    changed.merge(CommonClientConfigs.CLIENT_ID_CONFIG, id, (given, _) -> given + "-" + id);
+    return new KafkaSettings(bootstrap, changed);
+  }
+
   /**
    * Configuration of a consumer that is a member of a group. A member that comes or goes moves the
    * fewest partitions, under either protocol.

@@ -4,15 +4,25 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.retstack.schema.Node;
 import dev.retstack.schema.wire.ConfluentFrame;
+import dev.retstack.schema.wire.Topics;
+import dev.retstack.service.identity.GroupRoll;
+import dev.retstack.service.identity.Handshake;
+import dev.retstack.service.identity.MemberKey;
+import dev.retstack.service.identity.SignedNode;
 import dev.retstack.service.kafka.KafkaSettings;
+import java.io.IOException;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Announces in the nodes topic that this member runs, and hears which others do, until closed; then
@@ -20,20 +30,34 @@ import org.apache.kafka.clients.producer.ProducerRecord;
  * decide.
  */
 public final class NodeFeed extends TopicFeed {
+  private static final Logger log = LoggerFactory.getLogger(NodeFeed.class);
   private static final Duration FAREWELL = Duration.ofSeconds(3);
   private static final Duration INTERVAL = Duration.ofMillis(NodeTable.INTERVAL_MILLIS);
 
+  /** Between two looks at the group where nobody is unknown; sooner where somebody is. */
+  private static final Duration ROLL = Duration.ofSeconds(3);
+
+  private static final Duration ROLL_SOONER = Duration.ofMillis(500);
+  private static final Duration ROLL_PATIENCE = Duration.ofSeconds(2);
+
   private final NodeTable table;
+  private final GroupRoll roll;
+  private final MemberKey key;
+  private volatile Map<String, Set<Integer>> members = Map.of();
+  private volatile boolean stranger;
   private volatile Node self;
   private volatile List<Node> running = List.of();
 
   /**
    * A member that has no address yet.
    *
-   * @param topic the nodes topic
+   * @param key with which it is in the group
    */
-  public NodeFeed(KafkaSettings kafka, String topic, String group, Set<Role> roles) {
-    super(kafka, topic, "retstack-nodes", INTERVAL, FAREWELL.plus(POLL).plus(FAREWELL));
+  public NodeFeed(
+      KafkaSettings kafka, Topics topics, String group, Set<Role> roles, MemberKey key) {
+    super(kafka, topics.nodes(), "retstack-nodes", INTERVAL, FAREWELL.plus(POLL).plus(FAREWELL));
+    this.key = key;
+    this.roll = new GroupRoll(kafka, topics.events(), group, ROLL_PATIENCE);
     this.self =
         Node.newBuilder()
             .setNode("")
@@ -41,7 +65,7 @@ public final class NodeFeed extends TopicFeed {
             .setGroup(group)
             .setRoles(roles.stream().sorted().map(Role::word).toList())
             .build();
-    this.table = new NodeTable(group);
+    this.table = new NodeTable(group, this::isMember);
   }
 
   /**
@@ -52,12 +76,34 @@ public final class NodeFeed extends TopicFeed {
    */
   public void start(String node, URI url) {
     self =
-        Node.newBuilder(self)
-            .setNode(node)
-            .setUrl(url.toString())
-            .setStartedAt(System.currentTimeMillis())
-            .build();
+        SignedNode.of(
+            Node.newBuilder(self)
+                .setNode(node)
+                .setUrl(url.toString())
+                .setStartedAt(System.currentTimeMillis())
+                .build(),
+            key);
     begin();
+  }
+
+  private boolean isMember(Node node) {
+    boolean isMember = members.containsKey(SignedNode.digest(node));
+    stranger |= !isMember;
+    return isMember;
+  }
+
+  /** The member to which the group gave this partition, as far as is known. */
+  public Optional<String> owner(int partition) {
+    Map<String, Set<Integer>> known = members;
+    return running.stream()
+        .filter(node -> known.getOrDefault(SignedNode.digest(node), Set.of()).contains(partition))
+        .map(Node::getNode)
+        .findFirst();
+  }
+
+  /** Proves to a caller that this is the member that announced its address. */
+  public String proof(String challenge) {
+    return Handshake.proof(key, challenge, self.getUrl());
   }
 
   /** This member. */
@@ -81,7 +127,13 @@ public final class NodeFeed extends TopicFeed {
     consumer.assign(partition);
     consumer.seekToBeginning(partition);
     long said = System.nanoTime() - INTERVAL.toNanos();
+    long called = System.nanoTime() - ROLL.toNanos();
     while (!isClosed()) {
+      long since = System.nanoTime() - called;
+      if (since >= ROLL.toNanos() || (stranger && since >= ROLL_SOONER.toNanos())) {
+        callRoll();
+        called = System.nanoTime();
+      }
       if (System.nanoTime() - said >= INTERVAL.toNanos()) {
         said = System.nanoTime();
         say(producer, new ProducerRecord<>(topic(), key(), ConfluentFrame.encode(self)));
@@ -93,10 +145,23 @@ public final class NodeFeed extends TopicFeed {
     }
   }
 
+  /** Where Kafka does not say who is in the group, those who were there stay. */
+  private void callRoll() {
+    stranger = false;
+    try {
+      members = Map.copyOf(roll.call());
+    } catch (IOException e) {
+      log.warn("{}; trying again", e.getMessage());
+    }
+  }
+
   @Override
   void leave(KafkaProducer<byte[], byte[]> producer) {
-    say(producer, new ProducerRecord<>(topic(), key(), null));
+    Node last = SignedNode.of(Node.newBuilder(self).setRoles(List.of()).build(), key);
+    say(producer, new ProducerRecord<>(topic(), key(), ConfluentFrame.encode(last)));
+    say(producer, new ProducerRecord<>(topic(), key(), null)); // compaction forgets it
     producer.close(FAREWELL);
+    roll.close();
   }
 
   private byte[] key() {

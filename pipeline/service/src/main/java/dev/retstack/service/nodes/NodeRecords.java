@@ -6,10 +6,14 @@ import dev.retstack.schema.Node;
 import dev.retstack.schema.avro.AvroRecord;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.wire.ConfluentFrame;
+import dev.retstack.schema.wire.Topics;
+import dev.retstack.service.identity.GroupRoll;
+import dev.retstack.service.identity.SignedNode;
 import dev.retstack.service.kafka.KafkaSettings;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.KafkaException;
@@ -61,7 +65,9 @@ public final class NodeRecords {
     String key = new String(record.key(), UTF_8);
     try {
       Node node = record.value() == null ? null : decode(record, Node.class);
-      table.heard(key, node, record.timestamp());
+      if (node == null || isOwn(key, node)) {
+        table.heard(key, node, record.timestamp());
+      }
     } catch (CorruptChunkException e) {
       // of a later version, or somebody else's: the others are still there
       log.debug(
@@ -69,14 +75,24 @@ public final class NodeRecords {
     }
   }
 
+  /** Whether the holder of its key says so, of itself. */
+  private static boolean isOwn(String key, Node node) {
+    return key.equals(NodeTable.key(node.getGroup(), node.getNode())) && SignedNode.isSound(node);
+  }
+
   /**
-   * Members that run now, by the topic as it is.
+   * Members that run now, by the topic and the group as they are.
    *
    * @throws IOException where Kafka does not answer, or there is no such topic
    */
-  public static List<Node> running(KafkaSettings kafka, String topic, String group)
+  public static List<Node> running(KafkaSettings kafka, Topics topics, String group)
       throws IOException {
-    NodeTable table = new NodeTable(group);
+    String topic = topics.nodes();
+    Set<String> members;
+    try (GroupRoll roll = new GroupRoll(kafka, topics.events(), group, PATIENCE)) {
+      members = roll.call().keySet();
+    }
+    NodeTable table = new NodeTable(group, node -> members.contains(SignedNode.digest(node)));
     TopicPartition partition = partition(topic);
     try (KafkaConsumer<byte[], byte[]> consumer = consumer(kafka)) {
       var found = consumer.partitionsFor(topic, PATIENCE);

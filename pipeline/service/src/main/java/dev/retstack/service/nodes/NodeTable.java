@@ -1,11 +1,13 @@
 package dev.retstack.service.nodes;
 
 import dev.retstack.schema.Node;
+import dev.retstack.service.identity.SignedNode;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 
 /**
  * The running members of one group, according to the nodes topic. It needs no clock: time is the
@@ -27,9 +29,17 @@ public final class NodeTable {
   private final Map<String, Entry> entries = new LinkedHashMap<>();
   private final BrokerTime time = new BrokerTime();
 
-  /** Knows nobody. */
-  public NodeTable(String group) {
+  /** Whether a node may be told of, as far as Kafka says. */
+  private final Predicate<Node> isMember;
+
+  /**
+   * Knows nobody.
+   *
+   * @param isMember what Kafka says of a node that says so of itself
+   */
+  public NodeTable(String group, Predicate<Node> isMember) {
     this.group = group;
+    this.isMember = isMember;
   }
 
   /** Key of a member's record. */
@@ -38,22 +48,27 @@ public final class NodeTable {
   }
 
   /**
-   * Takes a record of the topic.
+   * Takes a record of the topic. One that takes back another proves nothing: who is gone, Kafka
+   * says.
    *
-   * @param node what it says; null where the member took it back
+   * @param node what it says of itself, without a role when it leaves; null where it says nothing
    * @param millis when the broker had it
    */
   public void heard(String key, Node node, long millis) {
     long now = time.at(millis);
-    if (node == null) {
-      entries.remove(key);
+    if (node == null || !node.getGroup().equals(group)) {
+      return;
     }
-    if (entries.size() >= NODES_MAX && !entries.containsKey(key)) {
-      entries.values().removeIf(this::isOver);
+    String who = SignedNode.digest(node) + "/" + key; // a name alone is anybody's
+    if (node.getRoles().isEmpty()) {
+      entries.remove(who); // it leaves
+      return;
     }
-    boolean room = entries.size() < NODES_MAX || entries.containsKey(key);
-    if (node != null && node.getGroup().equals(group) && room) {
-      entries.put(key, new Entry(node, now));
+    if (entries.size() >= NODES_MAX && !entries.containsKey(who)) {
+      entries.values().removeIf(entry -> isOver(entry) || !isMember.test(entry.node()));
+    }
+    if (entries.size() < NODES_MAX || entries.containsKey(who)) {
+      entries.put(who, new Entry(node, now));
     }
   }
 
@@ -64,7 +79,7 @@ public final class NodeTable {
   /** Members that run, those heard of last first. */
   public List<Node> running() {
     List<Entry> found = new ArrayList<>(entries.values());
-    found.removeIf(this::isOver);
+    found.removeIf(entry -> isOver(entry) || !isMember.test(entry.node()));
     found.sort(Comparator.comparingLong(Entry::millis).reversed());
     return found.stream().map(Entry::node).toList();
   }

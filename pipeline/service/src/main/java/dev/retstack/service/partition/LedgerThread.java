@@ -3,6 +3,7 @@ package dev.retstack.service.partition;
 import dev.retstack.service.checkpoint.Checkpoint;
 import dev.retstack.service.checkpoint.Ledger;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutorService;
@@ -38,6 +39,11 @@ final class LedgerThread {
   /** Goes back to the last checkpoint that was asked for; completes with it. */
   CompletionStage<Checkpoint> goBack() {
     return run(Ledger::goBack);
+  }
+
+  /** Takes a state away that is of no use; completes with where the partition begins. */
+  CompletionStage<Optional<Checkpoint>> repair() {
+    return run(Ledger::repair);
   }
 
   /** Reads records of the partition again. */

@@ -339,7 +339,14 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
     try {
       intake.open(checkpoint);
     } catch (IOException e) {
-      return onFailed(new UnreadableCheckpointException(checkpoint, e));
+      var unreadable = new UnreadableCheckpointException(checkpoint, e);
+      if (e instanceof StateCopy.OtherRulesException) {
+        return onFailed(unreadable);
+      }
+      then(
+          ledger.repair(),
+          anew -> anew.<Command>map(Opened::new).orElseGet(() -> new Failed(unreadable)));
+      return this;
     }
     long nextOffset = intake.nextOffset();
     getContext()

@@ -43,6 +43,15 @@ public record StateCopy(
     public static final Waiting NONE = new Waiting(0, "");
   }
 
+  /** The state is sound, and its totals count other time than those asked for. */
+  static final class OtherRulesException extends IOException {
+    private static final long serialVersionUID = 1;
+
+    OtherRulesException(String message) {
+      super(message);
+    }
+  }
+
   /** Where the partition stood, without its state. */
   public StateCopy position() {
     return new StateCopy(
@@ -56,10 +65,10 @@ public record StateCopy(
         limits);
   }
 
-  /** A state of its own for the asker. */
+  /** A state of its own for the asker: cores beyond the bytes of the copy rest. */
   public GraphState state() {
     try {
-      return GraphState.readFrom(new ByteInput(bytes), limits);
+      return GraphState.readFrom(new ByteInput(bytes), limits, new StateBudget(bytes.length, 0));
     } catch (IOException e) {
       throw new UncheckedIOException("a state just written cannot be read: " + this, e);
     }
@@ -88,12 +97,13 @@ public record StateCopy(
     } catch (IOException e) {
       throw new IOException(
           e.getMessage()
-              + "; see who writes to the state topic, then begin again with another --group",
+              + "; see who writes to the state topic, then start this member with --repair, or begin again with another"
+              + " --group",
           e);
     }
     if (!state.rules().equals(rules)) {
       state.close();
-      throw new IOException(
+      throw new OtherRulesException(
           "the checkpoint's totals are without %s, those asked for without %s: give the options of"
                   .formatted(names(state.rules()), names(rules))
               + " before, or another --group to begin again");

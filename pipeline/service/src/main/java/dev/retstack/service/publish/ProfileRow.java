@@ -92,6 +92,7 @@ record ProfileRow(
         key.session(),
         Integer.toString(partition),
         key.imageId(),
+        key.unit().name(),
         caller == null ? "" : Long.toHexString(caller),
         Long.toHexString(selfPc));
   }

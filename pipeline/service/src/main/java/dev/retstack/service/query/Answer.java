@@ -1,19 +1,13 @@
 package dev.retstack.service.query;
 
 import dev.retstack.service.http.Page;
+import dev.retstack.service.table.Format;
+import dev.retstack.service.table.Rendering;
 import java.util.Optional;
 
 /**
- * The text of an answer.
+ * An answer that is not written yet.
  *
  * @param page which part of the rows it holds, where it has rows that can be had in parts
  */
-record Answer(String text, Optional<Page<?>> page) {
-  static Answer of(String text) {
-    return new Answer(text, Optional.empty());
-  }
-
-  static Answer of(String text, Page<?> page) {
-    return new Answer(text, Optional.of(page));
-  }
-}
+record Answer(Rendering view, Format format, Optional<Page<?>> page) {}

@@ -2,10 +2,11 @@ package dev.retstack.service.query;
 
 import dev.retstack.graph.check.Severity;
 import dev.retstack.graph.input.ClockUnit;
+import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.input.Grouping;
-import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.AnomalySum;
 import dev.retstack.graph.report.CallTree;
+import dev.retstack.graph.report.CallTrees;
 import dev.retstack.graph.report.EdgeRow;
 import dev.retstack.graph.report.OpenCallRow;
 import dev.retstack.graph.report.Report;
@@ -86,13 +87,15 @@ final class Answers {
 
   static Answer graph(View view, Map<String, String> parameters) {
     int depth = number(parameters, "depth", Integer.MAX_VALUE);
-    Page<CallTree> page = Page.of(chosen(view.trees(), parameters), "trees", parameters);
+    Page<CallTree> page = Page.of(chosen(view, parameters), "trees", parameters);
     long from = time(parameters, "from", 0);
     long to = time(parameters, "to", Long.MAX_VALUE);
-    List<CallTree> trees = within(page.rows(), parameters);
-    List<AnomalyRow> anomalies =
-        view.anomalies().stream().filter(row -> row.time() >= from && row.time() <= to).toList();
-    return answer(GraphView.of(trees, anomalies, depth, view.coverage().cut()), page, parameters);
+    GraphView.Found found =
+        tree ->
+            view.anomalies(new CoreKey(tree.session(), tree.core())).stream()
+                .filter(row -> row.time() >= from && row.time() <= to)
+                .toList();
+    return answer(GraphView.of(page.rows(), found, depth, view.coverage().cut()), page, parameters);
   }
 
   static Answer stacks(View view, Map<String, String> parameters) {
@@ -125,19 +128,12 @@ final class Answers {
   }
 
   static Answer durations(View view, Map<String, String> parameters) {
-    List<CallTree> trees = within(chosen(view.trees(), parameters), parameters);
+    CallTrees trees = chosen(view, parameters);
     String function = parameters.getOrDefault("function", "");
     return answer(
         DurationsView.of(
             trees, unit(parameters), function, summed(parameters), Optional.of(view.coverage())),
         parameters);
-  }
-
-  private static List<CallTree> within(List<CallTree> trees, Map<String, String> parameters) {
-    long from = time(parameters, "from", 0);
-    long to = time(parameters, "to", Long.MAX_VALUE);
-    boolean whole = from == 0 && to == Long.MAX_VALUE;
-    return whole ? trees : trees.stream().map(tree -> tree.within(from, to)).toList();
   }
 
   static Answer edges(View view, Map<String, String> parameters) {
@@ -147,8 +143,11 @@ final class Answers {
   }
 
   static Answer openCalls(View view, Map<String, String> parameters) {
-    List<OpenCallRow> found = OpenCallRow.of(chosen(view.trees(), parameters));
-    Page<OpenCallRow> page = Page.of(found, "open calls", parameters);
+    Page<OpenCallRow> page =
+        Page.of(
+            chosen(view, parameters).stream().flatMap(tree -> OpenCallRow.of(tree).stream()),
+            "open calls",
+            parameters);
     return answer(
         OpenCallsView.of(page.rows(), view.open(), Optional.of(view.coverage())), page, parameters);
   }
@@ -213,15 +212,19 @@ final class Answers {
             () -> new BadRequestException("unknown format " + name, "use json, csv or text"));
   }
 
-  private static List<CallTree> chosen(List<CallTree> trees, Map<String, String> parameters) {
+  /** The trees of the cores and tasks that are asked for, with the calls of the time. */
+  private static CallTrees chosen(View view, Map<String, String> parameters) {
     TaskChoice task = task(parameters);
-    List<CallTree> chosen =
-        CallTree.only(
-            trees,
-            tree ->
-                matches(parameters, "core", tree.core())
-                    && matches(parameters, "session", tree.session())
-                    && task.has(tree.task(), tree.taskName()));
+    long from = time(parameters, "from", 0);
+    long to = time(parameters, "to", Long.MAX_VALUE);
+    boolean whole = from == 0 && to == Long.MAX_VALUE;
+    CallTrees chosen =
+        view.trees(
+            core ->
+                matches(parameters, "core", core.key().core())
+                    && matches(parameters, "session", core.key().session()),
+            tree -> task.has(tree.task(), tree.taskName()),
+            tree -> whole ? tree : tree.within(from, to));
     if (chosen.isEmpty() && parameters.containsKey("core")) {
       throw new BadRequestException(
           404,
@@ -287,10 +290,10 @@ final class Answers {
   }
 
   private static Answer answer(Rendering view, Map<String, String> parameters) {
-    return Answer.of(view.as(format(parameters)));
+    return new Answer(view, format(parameters), Optional.empty());
   }
 
   private static Answer answer(Rendering view, Page<?> page, Map<String, String> parameters) {
-    return Answer.of(view.as(format(parameters)), page);
+    return new Answer(view, format(parameters), Optional.of(page));
   }
 }

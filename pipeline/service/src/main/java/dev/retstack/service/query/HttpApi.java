@@ -22,6 +22,8 @@ import dev.retstack.service.http.QueryGate;
 import dev.retstack.service.http.Refusals;
 import dev.retstack.service.http.RequestDeadline;
 import dev.retstack.service.http.SchemaRoutes;
+import dev.retstack.service.identity.Handshake;
+import dev.retstack.service.identity.Nonces;
 import dev.retstack.service.metrics.Samples;
 import dev.retstack.service.nodes.Role;
 import dev.retstack.service.view.Coverage;
@@ -38,6 +40,7 @@ import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.http.javadsl.model.ContentType;
 import org.apache.pekko.http.javadsl.model.ContentTypes;
 import org.apache.pekko.http.javadsl.model.HttpEntities;
+import org.apache.pekko.http.javadsl.model.HttpHeader;
 import org.apache.pekko.http.javadsl.model.HttpRequest;
 import org.apache.pekko.http.javadsl.model.HttpResponse;
 import org.apache.pekko.http.javadsl.model.MediaTypes;
@@ -76,6 +79,7 @@ public final class HttpApi {
   private final AnomalyEvents followers;
   private final OwnParts own;
   private final Access access;
+  private final Nonces nonces = new Nonces();
   private final Duration patience;
   private final Optional<ControlRoutes> control;
   private final Set<Endpoint> served;
@@ -104,7 +108,7 @@ public final class HttpApi {
     if (control.isEmpty()) {
       served.removeIf(Endpoint::isControl);
     }
-    this.access = new Access(http, served);
+    this.access = new Access(http, served, nonces, () -> job.nodes().self().getUrl());
     this.patience = http.patience();
     this.questions =
         new Questions(
@@ -138,7 +142,25 @@ public final class HttpApi {
     Route pages = new PageRoutes().routes();
     Route others = concat(ofMember, health, metrics, openapi, schemas.routes(), pages);
     Route guarded = access.guard(concat(queryRole(queried), others), commands);
-    return extractRequest(request -> counted(request.getUri(), guarded));
+    return extractRequest(request -> counted(request.getUri(), proved(request, guarded)));
+  }
+
+  /** A caller that found this member in Kafka hears that it is the one that is meant. */
+  private Route proved(HttpRequest request, Route route) {
+    Optional<String> challenge =
+        request
+            .getHeader(Handshake.CHALLENGE)
+            .map(HttpHeader::value)
+            .filter(Handshake::isChallenge);
+    return challenge.isEmpty()
+        ? route
+        : mapResponse(
+            response ->
+                response
+                    .addHeader(
+                        RawHeader.create(Handshake.PROOF, job.nodes().proof(challenge.get())))
+                    .addHeader(RawHeader.create(Handshake.NONCE, nonces.next())),
+            () -> route);
   }
 
   private Route counted(Uri uri, Route route) {

@@ -47,6 +47,9 @@ public final class Job implements AutoCloseable {
   /** The bytes of a state, and about as much again for what is read of them. */
   private static final int STATE_WEIGHT = 2;
 
+  /** Those of how far cores came, and their rows. */
+  private static final int CORES_WEIGHT = 3;
+
   private final Queries own;
   private final NodeFeed nodes;
   private final FleetFeed fleets;
@@ -130,6 +133,7 @@ public final class Job implements AutoCloseable {
 
   /** How far each core came, at any member. */
   CompletionStage<Cores> cores(HeapRoom.Share share) {
+    share.weigh(CORES_WEIGHT);
     return gather(Part.Wanted.of(Part.Kind.CORES), share)
         .thenApply(
             found -> {
@@ -320,7 +324,7 @@ public final class Job implements AutoCloseable {
     for (PeerClient.Said one : said) {
       for (Part part : one.parts()) {
         Part other = best.get(part.partition());
-        if (other == null || part.beats(other)) {
+        if (other == null || isBetter(part, one.node(), other, from.get(part.partition()))) {
           best.put(part.partition(), part);
           from.put(part.partition(), one.node());
         }
@@ -346,6 +350,15 @@ public final class Job implements AutoCloseable {
       }
     }
     return new Gathered(best, Coverage.of(rows));
+  }
+
+  /** Of two members that have a partition, the one is right to which the group gave it. */
+  private boolean isBetter(Part part, String node, Part other, String otherNode) {
+    Optional<String> owner = nodes.owner(part.partition());
+    boolean isOwners = owner.filter(node::equals).isPresent();
+    boolean isOther = owner.filter(otherNode::equals).isPresent();
+    boolean saysNothing = isOwners == isOther || part.isAbsent() || other.isAbsent();
+    return saysNothing ? part.beats(other) : isOwners;
   }
 
   private static PartRow row(

@@ -20,7 +20,9 @@ import java.io.DataOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -314,15 +316,16 @@ record Part(
     List<CoreProgress> cores = new ArrayList<>();
     try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(body))) {
       int count = in.readInt();
+      Map<String, String> once = new HashMap<>(); // many cores have the same session and image
       for (int i = 0; i < count; i++) {
-        CoreKey key = new CoreKey(in.readUTF(), in.readUTF());
+        CoreKey key = new CoreKey(once(in.readUTF(), once), in.readUTF());
         cores.add(
             new CoreProgress(
                 key,
                 partition,
-                in.readUTF(),
-                in.readUTF(),
-                in.readUTF(),
+                once(in.readUTF(), once),
+                once(in.readUTF(), once),
+                once(in.readUTF(), once),
                 in.readLong(),
                 in.readLong(),
                 in.readLong(),
@@ -332,7 +335,7 @@ record Part(
                 in.readInt(),
                 in.readLong(),
                 CoreEnd.valueOf(in.readUTF()),
-                in.readUTF()));
+                once(in.readUTF(), once)));
       }
       final ForgottenSessions forgotten = ForgottenSessions.readFrom(in);
       List<RefusedCores.Row> refused = new ArrayList<>();
@@ -344,6 +347,11 @@ record Part(
     } catch (IOException e) {
       throw new UncheckedIOException("partition " + partition + ": cores cannot be read", e);
     }
+  }
+
+  private static String once(String text, Map<String, String> texts) {
+    String first = texts.putIfAbsent(text, text);
+    return first == null ? text : first;
   }
 
   @Override

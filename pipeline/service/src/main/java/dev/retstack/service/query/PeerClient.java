@@ -10,6 +10,7 @@ import dev.retstack.service.http.HeapRoom;
 import dev.retstack.service.http.HttpSettings;
 import dev.retstack.service.http.HttpToken;
 import dev.retstack.service.http.LiveAccess;
+import dev.retstack.service.http.MemberQuestion;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -17,7 +18,6 @@ import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
 import java.net.http.HttpConnectTimeoutException;
-import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpTimeoutException;
 import java.time.Duration;
@@ -104,14 +104,7 @@ final class PeerClient implements AutoCloseable {
   }
 
   private void checkLive(Node node) throws IOException, InterruptedException {
-    URI url = URI.create(node.getUrl()).resolve(Endpoint.LIVE.path());
-    HttpResponse<Void> response =
-        http.send(
-            HttpRequest.newBuilder(url).timeout(FIRST).build(),
-            HttpResponse.BodyHandlers.discarding());
-    if (response.statusCode() != 200) {
-      throw new IOException("it answered " + response.statusCode());
-    }
+    var _ = MemberQuestion.to(node, http, FIRST);
   }
 
   /** A question to a member. */
@@ -146,16 +139,15 @@ final class PeerClient implements AutoCloseable {
         "?what=%s%s%s"
             .formatted(
                 what, parameter("core", wanted.core()), parameter("session", wanted.session()));
-    URI url = URI.create(node.getUrl());
+    URI url = URI.create(node.getUrl()); // a sound one: others are not in the table
     if (guarded && !LiveAccess.keepsSecrets(url)) {
       throw new IOException(
           "it announces %s, on whose way token and answer could be read".formatted(url));
     }
-    HttpRequest.Builder asked =
-        HttpRequest.newBuilder(url.resolve(Endpoint.PARTS_OF.path() + query)).timeout(first);
-    token.ifPresent(t -> asked.header("Authorization", t.authorization()));
+    MemberQuestion question = MemberQuestion.to(node, http, first);
     HttpResponse<InputStream> response =
-        http.send(asked.build(), HttpResponse.BodyHandlers.ofInputStream());
+        question.ask(
+            Endpoint.PARTS_OF.path() + query, token, HttpResponse.BodyHandlers.ofInputStream());
     body.set(response.body());
     if (response.statusCode() != 200) {
       throw new IOException(refusal(response));

@@ -12,6 +12,7 @@ import dev.retstack.service.http.HeapRoom;
 import dev.retstack.service.http.Page;
 import dev.retstack.service.http.QueryGate;
 import dev.retstack.service.http.Refusals;
+import dev.retstack.service.http.StreamedText;
 import dev.retstack.service.replay.TraceTimeline;
 import dev.retstack.service.search.CallSearch;
 import dev.retstack.service.search.HitsQuestion;
@@ -23,9 +24,11 @@ import dev.retstack.service.view.TimelineView;
 import dev.retstack.service.window.WindowQuestion;
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BiFunction;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import org.apache.pekko.http.javadsl.model.ContentType;
 import org.apache.pekko.http.javadsl.model.ContentTypes;
@@ -33,6 +36,7 @@ import org.apache.pekko.http.javadsl.model.HttpCharsets;
 import org.apache.pekko.http.javadsl.model.HttpEntities;
 import org.apache.pekko.http.javadsl.model.HttpResponse;
 import org.apache.pekko.http.javadsl.model.MediaTypes;
+import org.apache.pekko.http.javadsl.model.ResponseEntity;
 import org.apache.pekko.http.javadsl.model.headers.RawHeader;
 import org.apache.pekko.http.javadsl.server.Directives;
 import org.apache.pekko.http.javadsl.server.PathMatcher0;
@@ -102,7 +106,7 @@ public final class Questions {
     return parameterMap(
         parameters -> {
           Endpoint.TIMELINE.check(parameters);
-          Format format = Answers.format(parameters);
+          Answers.format(parameters);
           WindowQuestion question = WindowQuestion.of(parameters);
           TraceTimeline.Drawing drawing =
               new TraceTimeline.Drawing(
@@ -116,7 +120,7 @@ public final class Questions {
                       .thenApply(
                           drawn ->
                               covered(
-                                  text(format, Answers.timeline(drawn, parameters)),
+                                  reply(Answers.timeline(drawn, parameters)),
                                   drawn.coverage(),
                                   drawn.cost())));
         });
@@ -126,7 +130,7 @@ public final class Questions {
     return parameterMap(
         parameters -> {
           Endpoint.HITS.check(parameters);
-          Format format = Answers.format(parameters);
+          Answers.format(parameters);
           HitsQuestion question =
               new HitsQuestion(
                   WindowQuestion.of(parameters),
@@ -139,7 +143,7 @@ public final class Questions {
                       .thenApply(
                           searched ->
                               covered(
-                                  text(format, Answers.hits(searched, parameters)),
+                                  reply(Answers.hits(searched, parameters)),
                                   searched.coverage(),
                                   searched.cost())));
         });
@@ -194,7 +198,7 @@ public final class Questions {
       Function<HeapRoom.Share, CompletionStage<Windows.Seen>> question,
       BiFunction<View, Map<String, String>, Answer> renderer,
       Map<String, String> parameters) {
-    Format format = Answers.format(parameters);
+    Answers.format(parameters);
     return gated(
         share ->
             question
@@ -202,7 +206,7 @@ public final class Questions {
                 .thenApply(
                     seen ->
                         covered(
-                            text(format, renderer.apply(seen.view(), parameters)),
+                            reply(renderer.apply(seen.view(), parameters)),
                             seen.view().coverage(),
                             seen.cost())));
   }
@@ -219,25 +223,70 @@ public final class Questions {
                       .thenApply(
                           traced ->
                               covered(
-                                  HttpResponse.create()
-                                      .withEntity(
-                                          HttpEntities.create(
-                                              ContentTypes.APPLICATION_OCTET_STREAM,
-                                              traced.trace())),
+                                  Reply.of(
+                                      HttpEntities.create(
+                                          ContentTypes.APPLICATION_OCTET_STREAM, traced.trace())),
                                   traced.coverage(),
                                   traced.cost())));
         });
   }
 
-  private static HttpResponse covered(HttpResponse response, Coverage coverage, Windows.Cost cost) {
-    return covered(response, coverage).addHeader(RawHeader.create(HttpApi.WINDOW, cost.header()));
+  /**
+   * What is answered.
+   *
+   * @param entity begins to write it; what it is given runs when it is written
+   * @param heads adds headers
+   */
+  private record Reply(
+      Function<Runnable, CompletionStage<ResponseEntity>> entity,
+      UnaryOperator<HttpResponse> heads) {
+    static Reply of(ResponseEntity whole) {
+      return new Reply(
+          done -> {
+            done.run();
+            return CompletableFuture.completedStage(whole);
+          },
+          response -> response);
+    }
+
+    Reply with(UnaryOperator<HttpResponse> more) {
+      return new Reply(entity, response -> more.apply(heads.apply(response)));
+    }
+
+    CompletionStage<HttpResponse> send(Runnable done) {
+      return entity
+          .apply(done)
+          .thenApply(written -> heads.apply(HttpResponse.create().withEntity(written)));
+    }
   }
 
-  /** Asks where there is room for another question. */
-  Route gated(Function<HeapRoom.Share, CompletionStage<HttpResponse>> question) {
+  private static Reply covered(Reply reply, Coverage coverage, Windows.Cost cost) {
+    return reply.with(
+        response ->
+            covered(response, coverage).addHeader(RawHeader.create(HttpApi.WINDOW, cost.header())));
+  }
+
+  /** Asks where there is room for another question, which has it until its answer is sent. */
+  private Route gated(Function<HeapRoom.Share, CompletionStage<Reply>> question) {
     HeapRoom.Share share = source.room().share();
     CompletionStage<HttpResponse> response =
-        gate.run(() -> question.apply(share).whenComplete((_, _) -> share.close()));
+        gate.hold(
+            leave -> {
+              Runnable done =
+                  () -> {
+                    share.close();
+                    leave.run();
+                  };
+              return question
+                  .apply(share)
+                  .thenCompose(reply -> reply.send(done))
+                  .whenComplete(
+                      (_, why) -> {
+                        if (why != null) {
+                          done.run();
+                        }
+                      });
+            });
     return completeWithFuture(response.exceptionally(Refusals::failed));
   }
 
@@ -251,7 +300,7 @@ public final class Questions {
         endpoint,
         question,
         renderer,
-        (response, found) -> covered(response, coverage.apply(found)));
+        (reply, found) -> reply.with(response -> covered(response, coverage.apply(found))));
   }
 
   /** Asks the source, and renders what it says in the form asked for. */
@@ -259,18 +308,17 @@ public final class Questions {
       Endpoint endpoint,
       Function<HeapRoom.Share, CompletionStage<T>> question,
       BiFunction<T, Map<String, String>, Answer> renderer,
-      BiFunction<HttpResponse, T, HttpResponse> heads) {
+      BiFunction<Reply, T, Reply> heads) {
     return parameterMap(
         parameters -> {
           endpoint.check(parameters);
-          Format format = Answers.format(parameters);
+          Answers.format(parameters);
           return gated(
               share ->
                   question
                       .apply(share)
                       .thenApply(
-                          found ->
-                              heads.apply(text(format, renderer.apply(found, parameters)), found)));
+                          found -> heads.apply(reply(renderer.apply(found, parameters)), found)));
         });
   }
 
@@ -284,21 +332,29 @@ public final class Questions {
         Endpoint.HISTORY,
         question,
         (past, parameters) -> Answers.history(past, partitions, parameters),
-        (response, _) -> response);
+        (reply, _) -> reply);
   }
 
   private Route totals() {
     return asked(Endpoint.TOP, source::totals, Job.Totals::coverage, Answers::top);
   }
 
-  private static HttpResponse text(Format format, Answer answer) {
-    HttpResponse response =
-        HttpResponse.create()
-            .withEntity(HttpEntities.create(contentType(format), Visible.lines(answer.text())));
+  private static Reply reply(Answer answer) {
+    Reply reply =
+        new Reply(
+            done ->
+                StreamedText.entity(
+                    contentType(answer.format()),
+                    out -> answer.view().write(answer.format(), out),
+                    done),
+            response -> response);
     return answer
         .page()
-        .map(page -> response.addHeader(RawHeader.create(Page.HEADER, page.header())))
-        .orElse(response);
+        .map(
+            page ->
+                reply.with(
+                    response -> response.addHeader(RawHeader.create(Page.HEADER, page.header()))))
+        .orElse(reply);
   }
 
   private static ContentType.NonBinary contentType(Format format) {

@@ -19,7 +19,8 @@ import java.util.stream.Collectors;
 /**
  * Whether this member can be asked, and others be stopped. It becomes ready when it is in its group
  * and each of its partitions is open, with a checkpoint that Kafka committed. So a roll stops at
- * the first member that could not do the others' work. From then on it stays ready. A partition
+ * the first member that could not do the others' work. From then on it stays ready, unless the
+ * state of a partition cannot be used: no time helps that, and it must not go unseen. A partition
  * that is loaded later, or a broker that takes no writes, is only reported: any member answers for
  * all, and if Kafka is at fault all would leave together.
  */
@@ -44,31 +45,48 @@ public final class Readiness {
    * @param isIn whether the group has told this member its partitions
    * @param open partitions with their state
    * @param loading those that it was given, and has not opened or that do not answer
+   * @param leftAlone those that it was given, and whose state it cannot use
    * @param pending time for which Kafka has not taken a checkpoint, of the partition that waits
    *     longest
    */
   record Found(
-      boolean isReady, boolean isIn, List<Integer> open, List<Integer> loading, Duration pending) {
+      boolean isReady,
+      boolean isIn,
+      List<Integer> open,
+      List<Integer> loading,
+      List<Integer> leftAlone,
+      Duration pending) {
     Found {
       open = List.copyOf(open);
       loading = List.copyOf(loading);
+      leftAlone = List.copyOf(leftAlone);
     }
 
     /** Why it is not ready. */
     String fact() {
+      if (!leftAlone.isEmpty()) {
+        return "the state of partitions %s cannot be used, and they are left alone"
+            .formatted(list(leftAlone));
+      }
       return isIn
-          ? "partitions %s are still being loaded"
-              .formatted(loading.stream().map(String::valueOf).collect(Collectors.joining(", ")))
+          ? "partitions %s are still being loaded".formatted(list(loading))
           : "this member is not in its consumer group yet";
     }
 
     /** What to do about that. */
     String cure() {
+      if (!leftAlone.isEmpty()) {
+        return "the log says why; start this member with --repair to rebuild them from events";
+      }
       return isIn
           ? "ask again in a moment; if it lasts, see that brokers take writes: a partition opens"
               + " with a checkpoint that Kafka has committed"
           : "ask again in a moment; if it lasts, the log says what it waits for: Kafka, or the"
               + " other members";
+    }
+
+    private static String list(List<Integer> partitions) {
+      return partitions.stream().map(String::valueOf).collect(Collectors.joining(", "));
     }
 
     String json() {
@@ -102,9 +120,12 @@ public final class Readiness {
             .max(Comparator.naturalOrder())
             .orElse(Duration.ZERO);
     boolean isIn = group.map(GroupMember::isIn).orElse(true);
-    if (isIn && loading.isEmpty()) {
+    List<Integer> leftAlone =
+        group.map(member -> List.copyOf(member.leftAlone())).orElse(List.of());
+    if (isIn && loading.isEmpty() && leftAlone.isEmpty()) {
       wasReady = true;
     }
-    return new Found(wasReady, isIn, open, List.copyOf(loading), pending);
+    return new Found(
+        wasReady && leftAlone.isEmpty(), isIn, open, List.copyOf(loading), leftAlone, pending);
   }
 }

@@ -2,9 +2,11 @@ package dev.retstack.service.query;
 
 import dev.retstack.graph.calls.CoreSummary;
 import dev.retstack.graph.input.ClockUnit;
+import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.AnomalySum;
 import dev.retstack.graph.report.CallTree;
+import dev.retstack.graph.report.CallTrees;
 import dev.retstack.graph.report.Report;
 import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.report.TaskChoice;
@@ -22,11 +24,16 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.function.Predicate;
+import java.util.function.UnaryOperator;
 
 /** Partitions as they were when they were asked for, merged. Immutable. */
 public final class View {
   private final List<StateCopy> positions = new ArrayList<>();
   private final Coverage coverage;
+
+  /** Of an answer, of which rows are made that no state holds. */
+  private static final long ANOMALY_BYTES = Runtime.getRuntime().maxMemory() / 16;
+
   private final ReportBuilder merged = new ReportBuilder();
   private final long open;
   private final ForgottenSessions forgotten;
@@ -78,9 +85,25 @@ public final class View {
     return merged.in(unit).summed(summed).build();
   }
 
-  /** Call trees by core. */
+  /**
+   * Call trees by core, each made when it is its turn.
+   *
+   * @param wanted of the trees of these cores, by what stands over them
+   * @param shown what is shown of a tree
+   */
+  CallTrees trees(
+      Predicate<CoreSummary> cores, Predicate<CallTree> wanted, UnaryOperator<CallTree> shown) {
+    return merged.trees(cores, wanted, shown);
+  }
+
+  /** Call trees of all tasks of all cores, by core. */
   public List<CallTree> trees() {
-    return merged.trees();
+    return trees(_ -> true, _ -> true, tree -> tree);
+  }
+
+  /** Anomalies of one core. */
+  List<AnomalyRow> anomalies(CoreKey core) {
+    return merged.anomalies(core);
   }
 
   /** What the calls of the tasks of some cores of one unit add up to by their stacks. */
@@ -113,7 +136,7 @@ public final class View {
 
   /** What was found wrong, all of it, as it was asked for. */
   public List<AnomalySum> anomalies(AnomalySum.Query query) {
-    return merged.anomalies(query);
+    return merged.anomalies(query, ANOMALY_BYTES);
   }
 
   /** Where each partition stood; with its state where it is one of this member's own. */

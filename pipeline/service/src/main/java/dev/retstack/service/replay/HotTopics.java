@@ -47,7 +47,7 @@ public final class HotTopics {
         TopicReader.read(
             kafka,
             topics,
-            image -> images.putIfAbsent(image.getBuildId(), names.name(ChunkApplier.info(image))),
+            image -> images.put(image.getBuildId(), names.name(ChunkApplier.info(image))),
             chunk -> {
               ImageInfo image = images.get(chunk.getImage());
               if (image == null) {

@@ -2,10 +2,8 @@ package dev.retstack.service.replay;
 
 import dev.retstack.graph.input.CoreKey;
 import dev.retstack.schema.Chunk;
-import dev.retstack.schema.Image;
 import dev.retstack.schema.chunk.Chunks;
 import dev.retstack.schema.file.TraceFileWriter;
-import dev.retstack.schema.wire.ConfluentFrame;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.kafka.KafkaSettings;
 import dev.retstack.service.partition.ChunkApplier;
@@ -122,11 +120,10 @@ public final class KafkaToTrace {
     try {
       int wanted = missing.size();
       try (TraceFileWriter writer = TraceFileWriter.open(part)) {
-        TopicReader.read(
+        TopicReader.readImages(
             kafka,
-            topics.images(),
-            record -> {
-              Image image = ConfluentFrame.decode(record.value(), Image.class);
+            topics,
+            image -> {
               if (missing.remove(image.getBuildId())) {
                 writer.write(image);
               }

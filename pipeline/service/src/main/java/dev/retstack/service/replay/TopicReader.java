@@ -5,10 +5,12 @@ import dev.retstack.schema.Image;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.wire.ConfluentFrame;
 import dev.retstack.schema.wire.Topics;
+import dev.retstack.service.images.ImageRecord;
 import dev.retstack.service.kafka.KafkaSettings;
 import dev.retstack.service.kafka.TopicAdmin;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
@@ -42,16 +44,35 @@ final class TopicReader {
   static long read(KafkaSettings kafka, Topics topics, Taker<Image> images, Taker<Chunk> chunks)
       throws IOException, InterruptedException {
     Map<TopicPartition, Long> events = ends(kafka, topics.events()); // no image of these is missed
-    return read(
-            kafka,
-            ends(kafka, topics.images()),
-            kafka.consumer(),
-            record -> images.take(ConfluentFrame.decode(record.value(), Image.class)))
+    return readImages(kafka, topics, images)
         + read(
             kafka,
             events,
             kafka.consumer(),
             record -> chunks.take(ConfluentFrame.decode(record.value(), Chunk.class)));
+  }
+
+  /**
+   * Hands over every image once.
+   *
+   * @return how many records were refused: no images, or another content under a build-id
+   */
+  static long readImages(KafkaSettings kafka, Topics topics, Taker<Image> images)
+      throws IOException, InterruptedException {
+    Map<String, String> digests = new HashMap<>();
+    return read(
+        kafka,
+        ends(kafka, topics.images()),
+        kafka.consumer(),
+        record -> {
+          ImageRecord found = ImageRecord.of(record);
+          String first = digests.putIfAbsent(found.image().getBuildId(), found.digest());
+          if (first == null) {
+            images.take(found.image());
+          } else if (!first.equals(found.digest())) {
+            throw new CorruptChunkException("another content came first");
+          }
+        });
   }
 
   /** Hands over every chunk; returns how many records were refused, or are none. */

@@ -4,6 +4,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.Image;
+import dev.retstack.schema.wire.ConfluentFrame;
+import dev.retstack.schema.wire.ImageKey;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.kafka.KafkaSettings;
 import dev.retstack.service.publish.PublishedRecord;
@@ -39,8 +41,8 @@ public final class TraceProducer implements AutoCloseable {
 
   /** Publishes an image and waits until it is stored: chunks may name it from then on. */
   public void image(Image image) throws IOException, InterruptedException {
-    await(
-        send(PublishedRecord.of(topics.images(), null, image.getBuildId().getBytes(UTF_8), image)));
+    byte[] key = ImageKey.of(image.getBuildId(), ConfluentFrame.encode(image));
+    await(send(PublishedRecord.of(topics.images(), null, key, image)));
   }
 
   /**

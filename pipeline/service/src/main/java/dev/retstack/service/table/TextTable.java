@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.function.Function;
 
 /** Rows in columns as wide as their longest cell. A heading that ends in {@code >} aligns right. */
 public final class TextTable {
@@ -31,25 +32,33 @@ public final class TextTable {
 
   /** Adds a row of as many cells. */
   public void row(String... given) {
+    rows.add(measured(given));
+  }
+
+  private String[] measured(String... given) {
     String[] cells = given.clone();
     for (int i = 0; i < cells.length; i++) {
       cells[i] = Visible.line(cells[i]);
       width[i] = Math.max(width[i], Math.min(cells[i].length(), WIDTH_MAX));
     }
-    rows.add(cells);
+    return cells;
   }
 
   /** Writes all rows, the headings first. */
   public void write(Appendable out) throws IOException {
     for (String[] cells : rows) {
-      StringBuilder line = new StringBuilder();
-      for (int i = 0; i < cells.length; i++) {
-        String pad = " ".repeat(Math.max(0, width[i] - cells[i].length()));
-        line.append(i == 0 ? "" : GAP);
-        line.append(right[i] ? pad + cells[i] : cells[i] + pad);
-      }
-      out.append(line.toString().stripTrailing()).append('\n');
+      write(cells, out);
     }
+  }
+
+  private void write(String[] cells, Appendable out) throws IOException {
+    StringBuilder line = new StringBuilder();
+    for (int i = 0; i < cells.length; i++) {
+      String pad = " ".repeat(Math.max(0, width[i] - cells[i].length()));
+      line.append(i == 0 ? "" : GAP);
+      line.append(right[i] ? pad + cells[i] : cells[i] + pad);
+    }
+    out.append(line.toString().stripTrailing()).append('\n');
   }
 
   /** Writes the lines and tables of a document. */
@@ -76,13 +85,19 @@ public final class TextTable {
             headings.stream()
                 .map(heading -> heading.text() + (table.isRight(heading.column()) ? ">" : ""))
                 .toArray(String[]::new));
+    Function<T, String[]> cells =
+        row ->
+            text.measured(
+                headings.stream()
+                    .map(heading -> cell(table.value(heading.column(), row)))
+                    .toArray(String[]::new));
     for (T row : rows.rows()) {
-      text.row(
-          headings.stream()
-              .map(heading -> cell(table.value(heading.column(), row)))
-              .toArray(String[]::new));
+      var _ = cells.apply(row); // for the widths: all cells together may take much memory
     }
     text.write(out);
+    for (T row : rows.rows()) {
+      text.write(cells.apply(row), out);
+    }
   }
 
   private static String cell(Object value) {

@@ -173,14 +173,14 @@ public final class CoresView {
       Coverage coverage) {
     Document document = new Document();
     coverage.addTo(document);
-    Sum sum = Sum.of("", all, coverage.cut());
+    boolean isPart = coverage.cut() || !coverage.complete();
+    Sum sum = Sum.of("", all, isPart);
     document
         .field("records", sum.records())
         .field("lost", sum.lost())
         .field("untraced", sum.untraced())
         .field(
-            "completeness",
-            Report.completeness(sum.records(), sum.lost(), sum.untraced(), coverage.cut()));
+            "completeness", Report.completeness(sum.records(), sum.lost(), sum.untraced(), isPart));
     ForgottenView.addTo(document, forgotten);
     List<Sum> byCore = byCore(shown, coverage);
     List<OfCore> rows = new ArrayList<>();

@@ -5,6 +5,7 @@ import dev.retstack.graph.input.ClockUnit;
 import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
+import dev.retstack.graph.report.CallTrees;
 import dev.retstack.graph.report.UnitGroups;
 import dev.retstack.schema.wire.NearNames;
 import dev.retstack.service.http.BadRequestException;
@@ -77,7 +78,7 @@ public final class DurationsView {
       boolean summed,
       Optional<Coverage> coverage) {
     Set<String> sessions = new TreeSet<>();
-    trees.forEach(tree -> sessions.add(tree.session()));
+    heads(trees).forEach(tree -> sessions.add(tree.session()));
     if (!summed && sessions.size() > 1) {
       throw new BadRequestException(
           409,
@@ -106,6 +107,10 @@ public final class DurationsView {
     Document document = new Document();
     coverage.ifPresent(of -> of.addTo(document));
     return view.describe(units, function, document);
+  }
+
+  private static List<CallTree> heads(List<CallTree> trees) {
+    return trees instanceof CallTrees made ? made.heads() : trees;
   }
 
   private static BadRequestException unknown(List<CallTree> trees, String function) {

@@ -281,7 +281,7 @@ public final class ReportView {
     Document document = new Document();
     coverage.addTo(document);
     ForgottenView.addTo(document, forgotten);
-    return of(report, Integer.MAX_VALUE, false, document);
+    return of(report.partial(!coverage.complete()), Integer.MAX_VALUE, false, document);
   }
 
   private static Document of(Report report, int most, boolean withSource, Document document) {
@@ -336,10 +336,11 @@ public final class ReportView {
       Report report, List<StateCopy> partitions, ForgottenSessions forgotten, Coverage coverage) {
     Document document = new Document();
     coverage.addTo(document);
-    sums(report, document);
+    Report shown = report.partial(!coverage.complete());
+    sums(shown, document);
     document.rows("stats", STATS, report.stats()).csv(STATS, report.stats());
     ForgottenView.addTo(document, forgotten);
-    document.text(lines -> text(report, 0, false, lines));
+    document.text(lines -> text(shown, 0, false, lines));
     return document.rows("positions", POSITIONS, partitions);
   }
 

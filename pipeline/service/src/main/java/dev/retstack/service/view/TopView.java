@@ -46,11 +46,12 @@ public final class TopView {
     Map<String, Integer> byState = byState(top, states);
     Document document = new Document();
     coverage.addTo(document);
+    double complete = top.completeness(!coverage.complete());
     document.line(
         "%s, %s; cores %s; %s"
             .formatted(
                 Count.of(top.records(), "record"),
-                Units.complete(top.lost(), top.untraced(), top.completeness()),
+                Units.complete(top.lost(), top.untraced(), complete),
                 byState,
                 Count.of(top.functionCount(), "function")));
     Units.others(top.units()).forEach(document::line);
@@ -58,7 +59,7 @@ public final class TopView {
         .field("records", top.records())
         .field("lost", top.lost())
         .field("untraced", top.untraced())
-        .field("completeness", top.completeness())
+        .field("completeness", complete)
         .field("cores", byState)
         .rows("byPartition", PARTITIONS, byPartition(top))
         .rows("topCores", cores, first)

@@ -33,6 +33,7 @@ import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeSet;
@@ -109,6 +110,11 @@ class EventFeedTest {
       if (partition == failing && failures.getAndDecrement() > 0) {
         throw new IOException("no room");
       }
+    }
+
+    @Override
+    public Optional<Checkpoint> repair() {
+      return Optional.empty();
     }
 
     @Override

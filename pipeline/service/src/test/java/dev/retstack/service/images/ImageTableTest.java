@@ -73,9 +73,29 @@ class ImageTableTest {
     table.found("b", at(1), new byte[10]);
     assertThat(table.find("b")).isInstanceOf(ImageTable.Held.class);
     assertThat(table.find("c")).isEqualTo(ImageTable.Forgotten.INSTANCE);
-    table.came("b", at(9), new byte[11]);
+    byte[] anew = new byte[10];
+    assertThat(table.came("b", at(9), anew)).isEqualTo(ImageTable.Came.TAKEN);
     table.found("b", at(1), new byte[10]); // a search that began before it came anew
-    assertThat(((ImageTable.Held) table.find("b")).message()).hasSize(11);
+    assertThat(((ImageTable.Held) table.find("b")).message()).isSameAs(anew);
+  }
+
+  @Test
+  void theFirstContentOfABuildIdCounts() {
+    ImageTable table = new ImageTable(0, 2 * ImageTable.placeBytes("a"));
+    assertThat(table.came("a", at(0), new byte[10])).isEqualTo(ImageTable.Came.TAKEN);
+    assertThat(table.came("a", at(1), new byte[11])).isEqualTo(ImageTable.Came.REFUSED);
+    assertThat(table.find("a")).isEqualTo(new ImageTable.InTopic(at(0)));
+    assertThat(table.readAgain("a", at(0), new byte[11])).isFalse();
+    assertThat(table.readAgain("a", at(0), new byte[10])).isTrue();
+    table.missing("a", at(0));
+    assertThat(table.came("a", at(2), new byte[11])).isEqualTo(ImageTable.Came.REFUSED);
+    table.came("b", at(3), new byte[10]);
+    table.came("c", at(4), new byte[10]);
+    assertThat(table.came("a", at(5), new byte[11])).isEqualTo(ImageTable.Came.UNSURE);
+    assertThat(table.find("a")).isEqualTo(ImageTable.Forgotten.INSTANCE);
+    table.found("a", at(2), new byte[10]);
+    assertThat(table.came("a", at(6), new byte[11])).isEqualTo(ImageTable.Came.REFUSED);
+    assertThat(table.find("a")).isEqualTo(new ImageTable.InTopic(at(2)));
   }
 
   @Test
@@ -118,7 +138,7 @@ class ImageTableTest {
       if (what < 3) {
         place = at(step);
         places.put(id, place);
-        messages.put(id, new byte[random.nextInt(BYTES_MAX + 10)]);
+        messages.computeIfAbsent(id, _ -> new byte[random.nextInt(BYTES_MAX + 10)]);
         gone.remove(id);
         table.came(id, place, messages.get(id));
         use(used, id, messages);
@@ -127,7 +147,7 @@ class ImageTableTest {
         gone.remove(id);
         use(used, id, messages);
       } else if (what == 5 && place != null) {
-        table.readAgain(id, at(step), new byte[BYTES_MAX]); // of a place that counts no longer
+        table.readAgain(id, at(step), messages.get(id)); // of a place that counts no longer
       } else if (what == 6 && place != null) {
         table.missing(id, place);
         if (!used.contains(id)) {

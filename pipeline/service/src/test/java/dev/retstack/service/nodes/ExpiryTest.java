@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.retstack.schema.Fleet;
 import dev.retstack.schema.Node;
 import dev.retstack.schema.wire.ConfluentFrame;
+import dev.retstack.service.identity.MemberKey;
 import dev.retstack.service.support.LiveBench;
 import dev.retstack.service.support.OwnBroker;
 import dev.retstack.service.support.Waits;
@@ -137,26 +138,38 @@ class ExpiryTest {
                 ConfluentFrame.encode(dead),
                 System.currentTimeMillis() - 2 * KEPT);
       }
-      try (NodeFeed first = member(bench)) {
+      MemberKey firstKey = MemberKey.fresh();
+      MemberKey secondKey = MemberKey.fresh();
+      try (QuerySeat _ = seat(bench, firstKey);
+          NodeFeed first = member(bench, firstKey)) {
         first.start("first:1", URI.create("http://first:1"));
         WAITS.await("it runs alone", () -> names(first).equals("first:1"));
         expire(broker, bench, topic);
-        try (NodeFeed second = member(bench)) {
+        try (QuerySeat _ = seat(bench, secondKey);
+            NodeFeed second = member(bench, secondKey)) {
           second.start("second:1", URI.create("http://second:1"));
           WAITS.await("two run", () -> names(second).equals("first:1 second:1"));
           WAITS.await("two run", () -> names(first).equals("first:1 second:1"));
         }
         WAITS.await("one has left", () -> names(first).equals("first:1"));
-        assertThat(NodeRecords.running(bench.kafka(), topic, group))
+        assertThat(NodeRecords.running(bench.kafka(), bench.topics(), group))
             .extracting(Node::getNode)
             .containsExactly("first:1");
       }
     }
   }
 
-  private static NodeFeed member(LiveBench bench) {
+  private static NodeFeed member(LiveBench bench, MemberKey key) {
     return new NodeFeed(
-        bench.kafka(), bench.topics().nodes(), bench.topics().prefix(), EnumSet.allOf(Role.class));
+        bench.kafka(), bench.topics(), bench.topics().prefix(), EnumSet.allOf(Role.class), key);
+  }
+
+  private static QuerySeat seat(LiveBench bench, MemberKey key) {
+    QuerySeat seat =
+        new QuerySeat(
+            bench.kafka().named(key.clientId()), bench.topics().nodes(), bench.topics().prefix());
+    seat.start();
+    return seat;
   }
 
   private static String names(NodeFeed feed) {

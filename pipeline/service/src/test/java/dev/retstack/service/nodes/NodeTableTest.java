@@ -3,17 +3,27 @@ package dev.retstack.service.nodes;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.schema.Node;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** Who runs, by what the topic says and the broker's time. */
 class NodeTableTest {
-  private final NodeTable table = new NodeTable("g");
+  /** Whom Kafka does not name. */
+  private final Set<String> strangers = new HashSet<>();
+
+  private final NodeTable table = new NodeTable("g", node -> !strangers.contains(node.getNode()));
 
   private void heard(String group, String node, long millis) {
     table.heard(
         NodeTable.key(group, node),
-        Node.newBuilder().setNode(node).setUrl("http://" + node).setGroup(group).build(),
+        Node.newBuilder()
+            .setNode(node)
+            .setUrl("http://" + node)
+            .setGroup(group)
+            .setRoles(List.of("ingest"))
+            .build(),
         millis);
   }
 
@@ -56,11 +66,28 @@ class NodeTableTest {
   }
 
   @Test
-  void whoTakesItBackIsGoneAtOnce() {
+  void whoIsGoneKafkaSays() {
     heard("g", "a", 1_000);
     heard("g", "b", 1_000);
     table.heard(NodeTable.key("g", "a"), null, 1_001);
+    assertThat(running()).as("anybody can take it back").containsExactlyInAnyOrder("a", "b");
+    strangers.add("a");
     assertThat(running()).containsExactly("b");
+    table.heard(
+        NodeTable.key("g", "b"),
+        Node.newBuilder().setNode("b").setUrl("http://b").setGroup("g").build(),
+        1_002);
+    assertThat(running()).as("it says so of itself").isEmpty();
+  }
+
+  @Test
+  void strangersTakeNoMembersRoom() {
+    for (int i = 0; i < NodeTable.NODES_MAX; i++) {
+      strangers.add("forged" + i);
+      heard("g", "forged" + i, 2_000);
+    }
+    heard("g", "a", 2_000);
+    assertThat(running()).containsExactly("a");
   }
 
   /** Another broker leads, whose clock is an hour behind or ahead of the one before. */

@@ -89,6 +89,22 @@ class ProfileRecordsTest {
     assertThat(pieces.isLeft()).isTrue();
   }
 
+  /** A core whose clock has another unit: no row of one takes the place of a row of the other. */
+  @Test
+  void eachUnitHasItsOwnRows() throws CorruptChunkException {
+    call(0, 1);
+    Map<String, Long> one = whole();
+    RecordBatch batch = new RecordBatch(2);
+    add(batch, RecordBatch.ENTRY, 0, MAIN);
+    add(batch, RecordBatch.EXIT, 0, MAIN);
+    state.apply(
+        ChunkMeta.running(0, 0, 0, time, ClockUnit.NANOSECONDS),
+        new CoreKey("s", "core1"),
+        "feed",
+        batch);
+    assertThat(whole()).hasSize(one.size() + 1).containsAllEntriesOf(one);
+  }
+
   private static ProfileRecords records(int rowsMax) {
     return new ProfileRecords(Topics.standard(), 0, rowsMax);
   }

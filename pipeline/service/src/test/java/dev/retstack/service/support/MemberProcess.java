@@ -115,6 +115,11 @@ public final class MemberProcess implements AutoCloseable {
     return uri;
   }
 
+  /** Whether it runs. */
+  public boolean isAlive() {
+    return process.isAlive();
+  }
+
   /** What it had to say. */
   public String said() throws IOException {
     return Files.readString(folder.orElseThrow().resolve(LOG));

@@ -1,0 +1,91 @@
+package dev.retstack.service.identity;
+
+import java.security.GeneralSecurityException;
+import java.security.KeyFactory;
+import java.security.KeyPair;
+import java.security.KeyPairGenerator;
+import java.security.MessageDigest;
+import java.security.Signature;
+import java.security.spec.X509EncodedKeySpec;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * The key of a member, made when it starts and kept nowhere. The digest of its public half ends the
+ * client id with which the member is in its consumer group. Only who may join the group can stand
+ * there, so Kafka says which keys are members'.
+ */
+public final class MemberKey {
+  private static final String ALGORITHM = "Ed25519";
+  private static final int DIGEST_BYTES = 16;
+  private static final Pattern CLIENT_ID = Pattern.compile(".*retstack-([0-9a-f]{32})");
+
+  private final KeyPair pair;
+
+  private MemberKey(KeyPair pair) {
+    this.pair = pair;
+  }
+
+  /** A key that no other member has. */
+  public static MemberKey fresh() {
+    try {
+      return new MemberKey(KeyPairGenerator.getInstance(ALGORITHM).generateKeyPair());
+    } catch (GeneralSecurityException e) {
+      throw new IllegalStateException("every JVM has " + ALGORITHM, e);
+    }
+  }
+
+  /** Its public half. */
+  public byte[] open() {
+    return pair.getPublic().getEncoded();
+  }
+
+  /** The client id of its member. */
+  public String clientId() {
+    return "retstack-" + digest(open());
+  }
+
+  /** What a client id says of its member's key; empty where it is of no member. */
+  public static Optional<String> digestIn(String clientId) {
+    Matcher matcher = CLIENT_ID.matcher(clientId);
+    return matcher.matches() ? Optional.of(matcher.group(1)) : Optional.empty();
+  }
+
+  /** Tells a public key from others. */
+  public static String digest(byte[] open) {
+    try {
+      byte[] all = MessageDigest.getInstance("SHA-256").digest(open);
+      return HexFormat.of().formatHex(Arrays.copyOf(all, DIGEST_BYTES));
+    } catch (GeneralSecurityException e) {
+      throw new IllegalStateException("every JVM has SHA-256", e);
+    }
+  }
+
+  /** Signs what nobody else can sign. */
+  byte[] sign(byte[] message) {
+    try {
+      Signature signature = Signature.getInstance(ALGORITHM);
+      signature.initSign(pair.getPrivate());
+      signature.update(message);
+      return signature.sign();
+    } catch (GeneralSecurityException e) {
+      throw new IllegalStateException("a fresh key signs", e);
+    }
+  }
+
+  /** Whether the holder of this public key signed that. */
+  static boolean isSigned(byte[] open, byte[] message, byte[] signed) {
+    try {
+      Signature signature = Signature.getInstance(ALGORITHM);
+      signature.initVerify(
+          KeyFactory.getInstance(ALGORITHM).generatePublic(new X509EncodedKeySpec(open)));
+      signature.update(message);
+      return signature.verify(signed);
+    } catch (GeneralSecurityException _) {
+      return false; // no key, or no signature
+    }
+  }
+}

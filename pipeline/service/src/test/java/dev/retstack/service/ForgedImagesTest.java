@@ -1,0 +1,145 @@
+package dev.retstack.service;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.retstack.schema.Chunk;
+import dev.retstack.schema.Image;
+import dev.retstack.schema.Symbol;
+import dev.retstack.schema.wire.ConfluentFrame;
+import dev.retstack.schema.wire.ImageKey;
+import dev.retstack.service.partition.ChunkApplier;
+import dev.retstack.service.replay.KafkaToTrace;
+import dev.retstack.service.replay.TraceProducer;
+import dev.retstack.service.support.CoreScript;
+import dev.retstack.service.support.LiveBench;
+import dev.retstack.service.support.Waits;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A producer announces other contents under the build-id of an image: its functions keep names. */
+class ForgedImagesTest {
+  private static final Waits WAITS = new Waits(Duration.ofMinutes(2));
+  private static final Image GOOD = CoreScript.image("build", "main", "walk", "leaf");
+
+  private final LiveBench bench = LiveBench.fresh();
+
+  @Test
+  void theFirstContentOfABuildIdStaysAlsoAfterARestart(@TempDir Path folder) throws Exception {
+    try (TraceProducer producer = new TraceProducer(bench.kafka(), bench.topics())) {
+      producer.image(GOOD);
+      try (Pipeline pipeline = PipelineService.start(bench.config())) {
+        run(pipeline, producer, "before");
+        forge();
+        WAITS.await(
+            "refusals",
+            () -> bench.scrape(pipeline).sum("retstack_images_refused_total") == FORGED);
+        producer.image(GOOD);
+        run(pipeline, producer, "behind");
+        assertThat(names(pipeline)).containsExactlyInAnyOrder("main", "walk", "leaf");
+        WAITS.await(pipeline.stop());
+      }
+      // a group without a state takes all from the topic
+      PipelineConfig anew = bench.config().but().groupId("anew-" + bench.topics().prefix()).build();
+      for (PipelineConfig config : List.of(bench.config(), anew)) {
+        try (Pipeline pipeline = PipelineService.start(config)) {
+          run(pipeline, producer, "restarted-" + config.groupId());
+          assertThat(names(pipeline)).containsExactlyInAnyOrder("main", "walk", "leaf");
+          assertThat(bench.scrape(pipeline).sum("retstack_images_refused_total")).isEqualTo(FORGED);
+          WAITS.await(pipeline.stop());
+        }
+      }
+    }
+    Path trace = folder.resolve("trace.avro");
+    var copied = KafkaToTrace.copy(bench.kafka(), bench.topics(), trace, (_, _) -> {});
+    assertThat(copied.images()).isEqualTo(1);
+    assertThat(copied.refused()).isEqualTo(FORGED);
+  }
+
+  /** Where the place of the first is no longer known, the topic says which was the first. */
+  @Test
+  void aForgottenImageIsNotForgedEither() throws Exception {
+    try (TraceProducer producer = new TraceProducer(bench.kafka(), bench.topics())) {
+      producer.image(GOOD);
+      for (int i = 0; i < 20; i++) {
+        producer.image(CoreScript.image("other-" + i, "main"));
+      }
+      PipelineConfig few = bench.config().but().imagePlaceBytes(2_000).build();
+      try (Pipeline pipeline = PipelineService.start(few)) {
+        forge();
+        producer.image(CoreScript.image("last", "main"));
+        WAITS.await(
+            "all are read",
+            () -> {
+              var page = bench.scrape(pipeline);
+              return page.sum("retstack_images") + page.sum("retstack_images_forgotten_total")
+                  >= 22 + 1;
+            });
+        run(pipeline, producer, "session");
+        assertThat(names(pipeline)).containsExactlyInAnyOrder("main", "walk", "leaf");
+      }
+    }
+  }
+
+  /** Records that {@link #forge} sends. */
+  private static final int FORGED = 3;
+
+  /** Under the key of its content, under one of another form, and under the key of the good one. */
+  private void forge() throws Exception {
+    List<Symbol> symbols = new ArrayList<>();
+    for (Symbol symbol : GOOD.getSymbols()) {
+      symbols.add(new Symbol("forged_" + symbol.getName(), symbol.getAddress(), symbol.getSize()));
+    }
+    byte[] forged = ConfluentFrame.encode(Image.newBuilder(GOOD).setSymbols(symbols).build());
+    List<byte[]> keys =
+        List.of(
+            ImageKey.of(GOOD.getBuildId(), forged),
+            GOOD.getBuildId().getBytes(UTF_8),
+            ImageKey.of(GOOD.getBuildId(), ConfluentFrame.encode(GOOD)));
+    try (KafkaProducer<byte[], byte[]> producer =
+        new KafkaProducer<>(
+            bench.kafka().producer(), new ByteArraySerializer(), new ByteArraySerializer())) {
+      for (byte[] key : keys) {
+        producer.send(new ProducerRecord<>(bench.topics().images(), key, forged)).get();
+      }
+    }
+  }
+
+  /** More cores than partitions, so that each partition asks for the image. */
+  private static void run(Pipeline pipeline, TraceProducer producer, String session)
+      throws Exception {
+    List<CoreScript> cores = new ArrayList<>();
+    for (int i = 0; i < 4 * LiveBench.PARTITIONS; i++) {
+      CoreScript core = new CoreScript(GOOD, session, session + "-" + i);
+      core.enter("main").tick(3).enter("walk").tick(2).exit().enter("leaf").exit().exit().end();
+      cores.add(core);
+    }
+    for (CoreScript core : cores) {
+      for (Chunk chunk : core.chunks()) {
+        producer.chunk(chunk);
+      }
+    }
+    producer.flush();
+    WAITS.await(
+        pipeline.awaitCoresEnded(
+            cores.stream()
+                .map(core -> ChunkApplier.key(core.chunks().getFirst()))
+                .collect(Collectors.toSet())));
+  }
+
+  private static Set<String> names(Pipeline pipeline) throws Exception {
+    return WAITS.await(pipeline.view()).report(Optional.empty(), true).functions().stream()
+        .map(row -> row.name())
+        .collect(Collectors.toSet());
+  }
+}
