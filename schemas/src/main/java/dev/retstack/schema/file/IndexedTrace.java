@@ -22,8 +22,9 @@ import java.util.Optional;
  * <ul>
  *   <li>The index is found from the end of the file, in a time that does not depend on the file.
  *   <li>A file that was cut off has none. It is read once, without unpacking records, to make one.
- *   <li>The chunks are believed, not the index. What is read is compared with what the index said;
- *       at the first difference the index is made anew.
+ *   <li>The chunks are believed, not the index. The name of each core is confirmed by its first
+ *       chunk. What is read is compared with what the index said; at the first difference the index
+ *       is made anew, and may then have other cores.
  *   <li>{@link #notice} tells of both. Only {@link TraceFileReader} can tell that no other byte of
  *       the file was changed.
  * </ul>
@@ -193,13 +194,27 @@ public final class IndexedTrace implements Closeable {
   private void findIndex() throws IOException {
     try {
       index = blocks.truncated() ? null : blocks.indexAtEnd(first);
+      confirmNames();
     } catch (WrongIndexException e) {
-      // as if there were none
+      index = null; // as if there were none
     }
     cut = blocks.isCut();
     notice = blocks.notice();
     if (index == null) {
       makeIndex();
+    }
+  }
+
+  /** Reads the first chunk of each core: who is not there would be asked for in vain. */
+  private void confirmNames() throws IOException, WrongIndexException {
+    if (index == null) {
+      return;
+    }
+    for (Core core : index.cores()) {
+      Chunk chunk = entryAt(index.rangesOf(core).getFirst().position()).getChunk();
+      if (chunk == null || !Core.of(chunk).equals(core)) {
+        throw new WrongIndexException();
+      }
     }
   }
 

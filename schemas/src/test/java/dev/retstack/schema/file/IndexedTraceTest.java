@@ -230,6 +230,32 @@ class IndexedTraceTest {
     assertThat(late).isPositive();
   }
 
+  /** All numbers are right: who asks for the cores would ask for one that is not there. */
+  @Test
+  void aWrongNameIsNoticedBeforeItIsAskedFor() throws IOException {
+    long seed = Seeds.fresh("aWrongNameIsNoticedBeforeItIsAskedFor");
+    SplittableRandom random = new SplittableRandom(seed);
+    Path file = folder.resolve("trace.avro");
+    Traces.write(file, trace(random, 40, true));
+    byte[] bytes = Files.readAllBytes(file);
+    TraceIndex right = indexed(file, new TraceIndex());
+    for (int at = 0; at < right.cores().size(); at++) {
+      IndexBlock block = decoded(Traces.encoded(right.toBlock()));
+      IndexedCore core = block.getCores().get(at);
+      if (random.nextBoolean()) {
+        core.setCore(core.getCore() + "x");
+      } else {
+        core.setSession("x" + core.getSession());
+      }
+      Files.write(file, withIndex(bytes, block));
+      try (IndexedTrace trace = IndexedTrace.open(file)) {
+        assertThat(trace.index().cores()).isEqualTo(right.cores());
+        assertThat(trace.isIndexed()).isFalse();
+        assertThat(trace.notice()).contains("its index is wrong");
+      }
+    }
+  }
+
   /** Each range in turn, while another core's range claims its chunks: all counts are right. */
   @Test
   void aRangeThatIsLeftOutIsNoticed() throws IOException {

@@ -31,6 +31,7 @@ public final class TraceCopy implements Closeable {
   private final Path part;
   private final TraceFileWriter writer;
   private final List<Path> files = new ArrayList<>();
+  private final List<Set<TraceIndex.Core>> named = new ArrayList<>();
   private final List<IndexedTrace> traces = new ArrayList<>();
   private final TraceReplay.Progress progress;
   private final Set<String> images = new HashSet<>();
@@ -76,6 +77,7 @@ public final class TraceCopy implements Closeable {
         }
         files.add(file);
         traces.add(IndexedTrace.open(file));
+        named.add(traces.getLast().index().cores());
         if (traces.getLast().index().hasOthers()) {
           throw new InvalidTraceException(
               "%s has more than %,d cores: its index does not name them all"
@@ -211,6 +213,14 @@ public final class TraceCopy implements Closeable {
   }
 
   private Copied finish() throws IOException {
+    for (int i = 0; i < traces.size(); i++) {
+      if (!traces.get(i).index().cores().equals(named.get(i))) {
+        throw new InvalidTraceException(
+            "%s: its index leaves out cores; make it anew with \"retstack index %s\", and try again"
+                .formatted(files.get(i), files.get(i)),
+            null);
+      }
+    }
     boolean cut = traces.stream().anyMatch(IndexedTrace::isCut);
     if (cut) {
       writer.setCut();

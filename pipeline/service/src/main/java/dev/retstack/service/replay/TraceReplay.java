@@ -27,7 +27,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Predicate;
 
 /**
@@ -171,7 +173,12 @@ public final class TraceReplay {
     if (Files.isRegularFile(file)) {
       try (IndexedTrace trace = IndexedTrace.open(file)) {
         if (trace.isIndexed() && !trace.index().hasOthers()) {
-          return read(file, trace, state.anywhere(), window, progress);
+          Set<TraceIndex.Core> cores = trace.index().cores();
+          Replayed read = read(file, trace, state.anywhere(), window, progress);
+          if (trace.index().cores().equals(cores)) {
+            return read;
+          }
+          return read(file, state.blank(), progress); // the index was wrong, and left out cores
         }
       } catch (BrokenCoreException e) {
         return read(file, state.blank(), progress);
@@ -225,16 +232,24 @@ public final class TraceReplay {
       Collection<TraceIndex.Core> cores = cores(trace, window);
       int threads = Math.min(cores.size(), Runtime.getRuntime().availableProcessors());
       if (threads > 1 && trace.isIndexed()) {
-        List<GraphState> lanes = countInThreads(file, state, cores, window, threads, told);
-        if (ParallelReplay.joined(state, lanes)) {
+        if (countInThreads(file, state, cores, window, threads, told)) {
           return Replayed.of(state, trace.isCut(), trace.notice());
         }
       }
-      for (TraceIndex.Core core : cores) {
-        count(file, trace, core, state, state, window, told);
+      GraphState counted = state;
+      for (boolean known = false; !known; ) {
+        for (TraceIndex.Core core : cores) {
+          count(file, trace, core, counted, counted, window, told);
+        }
+        Collection<TraceIndex.Core> now = cores(trace, window);
+        known = now.equals(cores);
+        if (!known) { // the index was wrong, and left out cores
+          counted = state.blank();
+          cores = now;
+        }
       }
-      state.settle();
-      return Replayed.of(state, trace.isCut(), trace.notice());
+      counted.settle();
+      return Replayed.of(counted, trace.isCut(), trace.notice());
     } catch (BrokenCoreException e) {
       throw new InvalidTraceException(
           "%s: %s; give a window without it, or read all of the trace"
@@ -243,8 +258,12 @@ public final class TraceReplay {
     }
   }
 
-  /** Each thread takes the core that is next into a state of its own. */
-  private static List<GraphState> countInThreads(
+  /**
+   * Each thread takes the core that is next into a state of its own.
+   *
+   * @return false where it has to be done in one thread, which says what is wrong
+   */
+  private static boolean countInThreads(
       Path file,
       GraphState state,
       Collection<TraceIndex.Core> cores,
@@ -254,6 +273,7 @@ public final class TraceReplay {
       throws IOException {
     Queue<TraceIndex.Core> left = new ConcurrentLinkedQueue<>(cores);
     List<GraphState> lanes = Collections.synchronizedList(new ArrayList<>());
+    AtomicBoolean wrong = new AtomicBoolean();
     Crew.run(
         threads,
         file,
@@ -264,12 +284,15 @@ public final class TraceReplay {
             for (TraceIndex.Core core = left.poll(); core != null; core = left.poll()) {
               count(file, trace, core, state, lane, window, told);
             }
+            if (!trace.isIndexed()) {
+              wrong.set(true);
+            }
           } catch (Throwable e) {
             left.clear();
             throw e;
           }
         });
-    return lanes;
+    return !wrong.get() && ParallelReplay.joined(state, lanes);
   }
 
   /**

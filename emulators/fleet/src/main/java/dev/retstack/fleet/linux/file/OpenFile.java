@@ -261,7 +261,7 @@ public interface OpenFile extends Closeable {
       if (at == 0) {
         bytes = source.get().getBytes(StandardCharsets.UTF_8);
       }
-      int got = (int) Math.clamp(bytes.length - at, 0, into.length);
+      int got = Math.clamp(bytes.length - at, 0, into.length);
       System.arraycopy(bytes, (int) Math.min(at, bytes.length), into, 0, got);
       return got;
     }
