@@ -347,7 +347,7 @@ final class Riscv {
       boolean writes = opcode != 0x63 && opcode != 0x23 && opcode != 0x27;
       return opcode == 0x63 || opcode == 0x67 || opcode == 0x6f || (writes && rd == 2);
     }
-    int kind = (int) ((code & 3) << 3 | code >>> 13 & 7);
+    int kind = (int) (((code & 3) << 3) | ((code >>> 13) & 7));
     boolean jumps = kind == 0b01_101 || kind == 0b01_110 || kind == 0b01_111;
     boolean toRegister = kind == 0b10_100 && (code >>> 2 & 31) == 0; // c.jr, c.jalr
     boolean moves = kind == 0b10_100 && (code >>> 2 & 31) != 0 && rd == 2; // c.mv, c.add

@@ -318,11 +318,9 @@ final class S390x {
   private static boolean isUnread(long code) {
     int opcode = (int) code & 0xff;
     int first = (int) code >>> 8 & 0xff;
-    boolean branches =
-        opcode == 0xa7 && (first & 15) < 8 && (first & 15) > 3
-            || opcode == 0xc0 && (first & 15) == 4;
+    boolean relative = opcode == 0xa7 && (first & 15) > 3 && (first & 15) < 8;
+    boolean branches = relative || (opcode == 0xc0 && (first & 15) == 4) || opcode == 0xec;
     boolean two = opcode == 0xb9 && ((int) code >>> 24 & 0xf0) == 0xf0; // lgr, sgr, agr, ...
-    branches |= opcode == 0xec;
     boolean loads = (opcode == 0x41 || opcode == 0xe3) && first >>> 4 == 15; // la, lay, lg
     return branches || two || loads;
   }

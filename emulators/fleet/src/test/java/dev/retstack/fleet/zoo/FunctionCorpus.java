@@ -2,6 +2,7 @@ package dev.retstack.fleet.zoo;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 
@@ -13,7 +14,7 @@ import java.util.TreeMap;
  * @param text of the program
  * @param calls of each function, by its name
  */
-record FunctionCorpus(String text, TreeMap<String, Long> calls) {
+record FunctionCorpus(String text, Map<String, Long> calls) {
   private static final int[] ROOMS = {
     0, 0, 0, 0, 1, 8, 24, 60, 100, 250, 260, 500, 600, 1000, 2000, 2100, 4000, 4096, 4100, 5000,
     8000, 9000, 20000, 33000, 40000, 66000, 70000
@@ -58,7 +59,7 @@ record FunctionCorpus(String text, TreeMap<String, Long> calls) {
   static FunctionCorpus of(SplittableRandom random, int functions) {
     StringBuilder text = new StringBuilder(HEAD);
     StringBuilder all = new StringBuilder("int main(void) {\n  volatile long one = 1;\n");
-    TreeMap<String, Long> calls = new TreeMap<>();
+    Map<String, Long> calls = new TreeMap<>();
     calls.put("main", 1L);
     for (int i = 0; i < functions; i++) {
       new Function(random, "f_" + i, calls).write(text, all);
@@ -70,12 +71,12 @@ record FunctionCorpus(String text, TreeMap<String, Long> calls) {
   private static final class Function {
     private final SplittableRandom random;
     private final String name;
-    private final TreeMap<String, Long> calls;
+    private final Map<String, Long> calls;
     private final int times;
     private final StringBuilder body = new StringBuilder("  seen++;\n");
     private final List<String> result = new ArrayList<>(List.of("one"));
 
-    Function(SplittableRandom random, String name, TreeMap<String, Long> calls) {
+    Function(SplittableRandom random, String name, Map<String, Long> calls) {
       this.random = random;
       this.name = name;
       this.calls = calls;

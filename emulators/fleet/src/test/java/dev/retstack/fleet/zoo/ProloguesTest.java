@@ -43,7 +43,11 @@ class ProloguesTest {
    *
    * @param compiler with the flags that it has in any case
    */
-  private record Build(String compiler, String... flags) {
+  record Build(String compiler, List<String> flags) {
+    private static Build of(String compiler, String... flags) {
+      return new Build(compiler, List.of(flags));
+    }
+
     @Override
     public String toString() {
       return compiler;
@@ -52,7 +56,7 @@ class ProloguesTest {
 
   private static final List<Build> BUILDS =
       List.of(
-          new Build(
+          Build.of(
               "x86_64-linux-gnu-gcc -pg",
               "",
               "-fstack-clash-protection",
@@ -60,14 +64,14 @@ class ProloguesTest {
               "-fpic",
               "-maccumulate-outgoing-args",
               "-fsplit-stack"),
-          new Build(
+          Build.of(
               "x86_64-linux-gnu-gcc -m32 -pg",
               "",
               "-fstack-clash-protection",
               "-fno-pic -no-pie",
               "-maccumulate-outgoing-args",
               "-mpreferred-stack-boundary=2"),
-          new Build(
+          Build.of(
               "aarch64-linux-gnu-gcc -pg",
               "",
               "-DOMIT",
@@ -77,7 +81,7 @@ class ProloguesTest {
               "-mbranch-protection=standard",
               "-mbranch-protection=standard -DOMIT",
               "-mno-omit-leaf-frame-pointer"),
-          new Build(
+          Build.of(
               "riscv64-linux-gnu-gcc -pg",
               "",
               "-fno-omit-frame-pointer",
@@ -86,7 +90,7 @@ class ProloguesTest {
               "-fstack-clash-protection",
               "-fstack-protector-all",
               "-msave-restore -march=rv64g -mno-relax"),
-          new Build(
+          Build.of(
               "arm-linux-gnueabihf-gcc -marm -pg",
               "",
               "-mapcs-frame",
@@ -94,24 +98,24 @@ class ProloguesTest {
               "-fstack-clash-protection",
               "-fstack-protector-all",
               "-mapcs-frame -fstack-clash-protection"),
-          new Build(
+          Build.of(
               "arm-linux-gnueabihf-gcc -mthumb -pg",
               "",
               "-fno-omit-frame-pointer",
               "-fstack-clash-protection",
               "-fstack-protector-all"),
-          new Build(
+          Build.of(
               "arm-linux-gnueabi-gcc -static -mthumb -march=armv5te -DWHOLE -DSMALL -pg",
               "",
               "-fno-omit-frame-pointer",
               "-mtpcs-frame",
               "-fstack-protector-all"),
-          new Build(
+          Build.of(
               "arm-linux-gnueabi-gcc -marm -march=armv5te -pg",
               "",
               "-mapcs-frame",
               "-fno-omit-frame-pointer"),
-          new Build(
+          Build.of(
               "s390x-linux-gnu-gcc -pg",
               "",
               "-fno-omit-frame-pointer",
@@ -119,60 +123,59 @@ class ProloguesTest {
               "-mfentry",
               "-fstack-clash-protection",
               "-mpacked-stack -msoft-float -DWHOLE"),
-          new Build(
+          Build.of(
               "powerpc64le-linux-gnu-gcc -pg",
               "",
               "-fno-omit-frame-pointer",
               "-static -mprofile-kernel",
               "-fstack-clash-protection",
               "-static -mcpu=power8"),
-          new Build(
+          Build.of(
               "powerpc64-linux-gnu-gcc -static -pg",
               "",
               "-fno-omit-frame-pointer",
               "-fstack-clash-protection"),
-          new Build(
+          Build.of(
               "powerpc-linux-gnu-gcc -static -pg",
               "",
               "-fno-omit-frame-pointer",
               "-fstack-clash-protection"),
-          new Build(
+          Build.of(
               "mips-linux-gnu-gcc -mno-abicalls -fno-pic -static -pg",
               "",
               "-fno-omit-frame-pointer",
               "-mmcount-ra-address"),
-          new Build(
+          Build.of(
               "mipsel-linux-gnu-gcc -mno-abicalls -fno-pic -static -pg",
               "",
               "-fno-omit-frame-pointer"),
-          new Build(
+          Build.of(
               "mips64-linux-gnuabi64-gcc -mno-abicalls -msym32 -fno-pic -static -pg",
               "",
               "-fno-omit-frame-pointer"),
-          new Build(
-              "m68k-linux-gnu-gcc -pg", "", "-fno-omit-frame-pointer", "-mcpu=68020", "-mrtd"),
-          new Build(
+          Build.of("m68k-linux-gnu-gcc -pg", "", "-fno-omit-frame-pointer", "-mcpu=68020", "-mrtd"),
+          Build.of(
               "clang --target=x86_64-linux-gnu -pg", "", "-mfentry", "-fstack-clash-protection"),
-          new Build("clang --target=i386-linux-gnu -pg", "", "-mfentry"),
-          new Build(
+          Build.of("clang --target=i386-linux-gnu -pg", "", "-mfentry"),
+          Build.of(
               "clang --target=aarch64-linux-gnu -pg", "", "-mno-outline -fstack-protector-all"),
-          new Build(
+          Build.of(
               "clang --target=riscv64-linux-gnu -static -pg",
               "",
               "-fno-omit-frame-pointer",
               "-msave-restore"),
-          new Build(
+          Build.of(
               "clang --target=s390x-linux-gnu -pg",
               "",
               "-static",
               "-static -mbackchain",
               "-fno-omit-frame-pointer",
               "-fstack-clash-protection"),
-          new Build("clang --target=armv7a-linux-gnueabihf -marm -meabi gnu -pg", "", "-static"),
-          new Build("clang --target=armv7a-linux-gnueabihf -mthumb -meabi gnu -pg", "", "-static"),
-          new Build("clang --target=powerpc64le-linux-gnu -pg", "", "-static"),
-          new Build("clang --target=powerpc-linux-gnu -static -pg", ""),
-          new Build("clang --target=mips-linux-gnu -mno-abicalls -static -pg", ""));
+          Build.of("clang --target=armv7a-linux-gnueabihf -marm -meabi gnu -pg", "", "-static"),
+          Build.of("clang --target=armv7a-linux-gnueabihf -mthumb -meabi gnu -pg", "", "-static"),
+          Build.of("clang --target=powerpc64le-linux-gnu -pg", "", "-static"),
+          Build.of("clang --target=powerpc-linux-gnu -static -pg", ""),
+          Build.of("clang --target=mips-linux-gnu -mno-abicalls -static -pg", ""));
 
   @TempDir private Path folder;
 
@@ -186,7 +189,7 @@ class ProloguesTest {
     long seed = Seeds.fresh();
     SplittableRandom random = new SplittableRandom(seed);
     List<String> faults = new ArrayList<>();
-    List<String> flags = new ArrayList<>(List.of(build.flags));
+    List<String> flags = new ArrayList<>(build.flags);
     while (ALL == 0 && flags.size() > 1) {
       flags.remove(random.nextInt(flags.size()));
     }
