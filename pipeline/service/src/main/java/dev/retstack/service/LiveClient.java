@@ -153,7 +153,7 @@ public final class LiveClient implements AutoCloseable {
         .ask(question, access.token(), HttpResponse.BodyHandlers.ofByteArray());
   }
 
-  /** The user named it: it is told the token. */
+  /** The user named it: it gets the token. */
   private HttpResponse<byte[]> askNamed(URI uri) throws IOException, InterruptedException {
     HttpRequest.Builder asked = HttpRequest.newBuilder(uri).timeout(ANSWER);
     access.token().ifPresent(token -> asked.header("Authorization", token.authorization()));

@@ -127,7 +127,7 @@ class ForgedNodesTest {
       Set<String> before = Set.copyOf(hashes(one, two, access));
       assertThat(before).hasSize(1);
       // long enough for each member to hear of them and to look at those that it believes
-      WAITS.await("members say again that they run", () -> announcements() > 2 * real.size());
+      WAITS.await("members say again that they run", () -> announcements() > 2L * real.size());
       assertThat(Set.copyOf(hashes(one, two, access))).isEqualTo(before);
       assertThat(heard).as("asked at the forged address").isEmpty();
       assertThat(secrets).isEmpty();

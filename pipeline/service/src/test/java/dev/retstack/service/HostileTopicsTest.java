@@ -75,9 +75,12 @@ class HostileTopicsTest {
               pipeline, p -> p.sum("retstack_partition_open") == LiveBench.PARTITIONS - 1);
       assertThat(page.sum("retstack_partition_failures_total")).isZero();
       try (HttpAsk ask = new HttpAsk(pipeline.httpUri())) {
+        WAITS.await(
+            "it is not ready, and says why",
+            () -> ask.get("/health/ready").body().contains("state of partitions 0 cannot be used"));
         var refused = ask.get("/health/ready");
         assertThat(refused.statusCode()).isEqualTo(503);
-        assertThat(refused.body()).contains("state of partitions 0 cannot be used", "--repair");
+        assertThat(refused.body()).contains("--repair");
       }
     }
     repaired();

@@ -14,6 +14,7 @@ import dev.retstack.graph.limits.Saturating;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.graph.totals.CallProfile;
 import dev.retstack.graph.totals.TimeRules;
+import java.util.AbstractList;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
@@ -141,9 +142,9 @@ public final class ReportBuilder {
    * @param wanted of the trees of these cores, by what stands over them
    * @param shown what is shown of a tree
    */
-  public CallTrees trees(
+  public Trees trees(
       Predicate<CoreSummary> cores, Predicate<CallTree> wanted, UnaryOperator<CallTree> shown) {
-    return new CallTrees(places(cores), wanted, shown);
+    return new Trees(places(cores), wanted, shown);
   }
 
   /** Anomalies of one core, in the order in which they were found. */
@@ -174,7 +175,7 @@ public final class ReportBuilder {
   }
 
   /**
-   * The same, where it takes no more than so many bytes, about.
+   * The same, refused where it takes more than that many bytes, about.
    *
    * @throws AnswerTooLargeException where it takes more
    */
@@ -199,6 +200,59 @@ public final class ReportBuilder {
   record Place(CoreSummary core, GraphState state) {
     CoreGraph read() {
       return state.core(core.key()).orElseThrow();
+    }
+  }
+
+  /**
+   * Call trees of some cores, by core. Their calls may be larger than the memory: a tree is made
+   * when it is its turn, and the calls of one core are in memory at a time. What stands over a tree
+   * is known without its calls. For one thread.
+   */
+  public static final class Trees extends AbstractList<CallTree> {
+    private final List<CallTree> heads = new ArrayList<>();
+    private final List<Place> places = new ArrayList<>();
+    private final UnaryOperator<CallTree> shown;
+    private CoreKey last;
+    private List<CallTree> ofLast = List.of();
+
+    /**
+     * Trees of cores.
+     *
+     * @param cores those that are looked at
+     * @param wanted of their trees, by what stands over them
+     * @param shown what is shown of a tree
+     */
+    Trees(List<Place> cores, Predicate<CallTree> wanted, UnaryOperator<CallTree> shown) {
+      this.shown = shown;
+      for (Place place : cores) {
+        for (CallTree head : CallTree.only(CallTree.heads(place.read()), wanted)) {
+          heads.add(head);
+          places.add(place);
+        }
+      }
+    }
+
+    /** What stands over each tree; their calls are left out. */
+    public List<CallTree> heads() {
+      return List.copyOf(heads);
+    }
+
+    @Override
+    public CallTree get(int index) {
+      CallTree head = heads.get(index);
+      Place place = places.get(index);
+      if (!place.core().key().equals(last)) {
+        ofLast = List.of(); // garbage before the next ones are made
+        ofLast = CallTree.of(place.read());
+        last = place.core().key();
+      }
+      CallTree tree = ofLast.stream().filter(head::isOf).findFirst().orElseThrow();
+      return shown.apply(tree.notKept(head.notKept()));
+    }
+
+    @Override
+    public int size() {
+      return heads.size();
     }
   }
 

@@ -20,7 +20,7 @@ final class CrowdedState {
   /** So much leaves at once, as a part of what all hold: to find it looks at every core. */
   private static final int PART = 32;
 
-  /** After a look that found too little, so many cores are refused before the next. */
+  /** After a look that found too little, this many cores are refused before the next. */
   private static final int PAUSE = 256;
 
   private int pause;

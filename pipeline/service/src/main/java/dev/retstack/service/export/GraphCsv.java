@@ -5,7 +5,7 @@ import dev.retstack.graph.input.SessionNames;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
-import dev.retstack.graph.report.CallTrees;
+import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.tree.Ending;
 import dev.retstack.graph.tree.TreeKind;
 import dev.retstack.service.table.Csv;
@@ -34,7 +34,7 @@ public final class GraphCsv {
   public static void write(List<CallTree> trees, int maxDepth, boolean cut, Appendable out)
       throws IOException {
     Csv csv = new Csv(out);
-    List<CallTree> heads = trees instanceof CallTrees made ? made.heads() : trees;
+    List<CallTree> heads = trees instanceof ReportBuilder.Trees made ? made.heads() : trees;
     SessionNames names = SessionNames.of(heads.stream().map(CallTree::session));
     csv.line(
         "core",

@@ -6,10 +6,10 @@ import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.input.Grouping;
 import dev.retstack.graph.report.AnomalySum;
 import dev.retstack.graph.report.CallTree;
-import dev.retstack.graph.report.CallTrees;
 import dev.retstack.graph.report.EdgeRow;
 import dev.retstack.graph.report.OpenCallRow;
 import dev.retstack.graph.report.Report;
+import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.report.TaskChoice;
 import dev.retstack.graph.stacks.StackNode;
 import dev.retstack.graph.stacks.StackReport;
@@ -128,7 +128,7 @@ final class Answers {
   }
 
   static Answer durations(View view, Map<String, String> parameters) {
-    CallTrees trees = chosen(view, parameters);
+    ReportBuilder.Trees trees = chosen(view, parameters);
     String function = parameters.getOrDefault("function", "");
     return answer(
         DurationsView.of(
@@ -213,12 +213,12 @@ final class Answers {
   }
 
   /** The trees of the cores and tasks that are asked for, with the calls of the time. */
-  private static CallTrees chosen(View view, Map<String, String> parameters) {
+  private static ReportBuilder.Trees chosen(View view, Map<String, String> parameters) {
     TaskChoice task = task(parameters);
     long from = time(parameters, "from", 0);
     long to = time(parameters, "to", Long.MAX_VALUE);
     boolean whole = from == 0 && to == Long.MAX_VALUE;
-    CallTrees chosen =
+    ReportBuilder.Trees chosen =
         view.trees(
             core ->
                 matches(parameters, "core", core.key().core())

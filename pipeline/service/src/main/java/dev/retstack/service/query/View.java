@@ -6,7 +6,6 @@ import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.AnomalySum;
 import dev.retstack.graph.report.CallTree;
-import dev.retstack.graph.report.CallTrees;
 import dev.retstack.graph.report.Report;
 import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.report.TaskChoice;
@@ -91,7 +90,7 @@ public final class View {
    * @param wanted of the trees of these cores, by what stands over them
    * @param shown what is shown of a tree
    */
-  CallTrees trees(
+  ReportBuilder.Trees trees(
       Predicate<CoreSummary> cores, Predicate<CallTree> wanted, UnaryOperator<CallTree> shown) {
     return merged.trees(cores, wanted, shown);
   }

@@ -5,7 +5,7 @@ import dev.retstack.graph.input.ClockUnit;
 import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
-import dev.retstack.graph.report.CallTrees;
+import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.report.UnitGroups;
 import dev.retstack.schema.wire.NearNames;
 import dev.retstack.service.http.BadRequestException;
@@ -110,7 +110,7 @@ public final class DurationsView {
   }
 
   private static List<CallTree> heads(List<CallTree> trees) {
-    return trees instanceof CallTrees made ? made.heads() : trees;
+    return trees instanceof ReportBuilder.Trees made ? made.heads() : trees;
   }
 
   private static BadRequestException unknown(List<CallTree> trees, String function) {
