@@ -24,8 +24,8 @@ import java.util.Map;
  * top of it. A call or system call is a slice, and so is the time for which a task was switched
  * out. An anomaly, a mark, a function whose return was not seen, and an end without a return (a
  * tail call, an exception, a longjmp) are instants. Times are the trace's own: one instruction
- * shows as a nanosecond. A call with an unknown end has no end here, unless a loss cut it off: then
- * its slice ends at the loss, and says so.
+ * shows as a nanosecond. A call with an unknown end is a slice up to where it was last seen, and
+ * says so: where a loss cut it off, or the trace ends.
  */
 public final class PerfettoExport {
   private static final PerfettoSequence.Fields NOTHING = _ -> {};
@@ -185,8 +185,8 @@ public final class PerfettoExport {
             case LOSS -> hole;
             case FUNCTION, MARK -> false;
           };
-      if (slice && call.ending() != Ending.OPEN) {
-        // one that was cut off is known for as long as what stands in it
+      if (slice) {
+        // one that is open or was cut off is known for as long as what stands in it
         long end = Math.max(call.exit(), interrupts > 0 ? lastInInterrupt : lastInTask);
         event(end, PerfettoFields.TYPE_SLICE_END, null, NOTHING);
         if (call.isCall()) {

@@ -50,13 +50,14 @@ class PerfettoExportTest {
   }
 
   @Test
-  void openCallsStayOpen() throws IOException {
+  void openCallsEndWhereTheyWereLastSeen() throws IOException {
     Played played =
         play(States.of(Samples.script().enter("main").tick(5).enter("leaf").chunk()))
             .values()
             .iterator()
             .next();
-    assertThat(played.open).containsExactly("leaf", "main");
+    assertThat(played.open).isEmpty();
+    assertThat(played.closed).containsExactly("leaf", "main");
   }
 
   @Test
