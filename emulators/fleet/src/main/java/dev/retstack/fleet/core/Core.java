@@ -743,7 +743,7 @@ public final class Core implements AutoCloseable {
       return;
     }
     pacer.mappingsChanged();
-    long beyond = memory.mappingCount() - MAPPINGS_FREE;
+    long beyond = (long) memory.mappingCount() - MAPPINGS_FREE;
     if (beyond > 0) {
       mappingWork += beyond * INSTRUCTIONS_PER_MAPPING;
       if (pending == null && mappingWork >= instructionLimit - instructions()) {
