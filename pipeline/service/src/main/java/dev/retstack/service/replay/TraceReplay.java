@@ -229,7 +229,7 @@ public final class TraceReplay {
             null);
       }
       Told told = new Told(progress);
-      Collection<TraceIndex.Core> cores = cores(trace, window);
+      List<TraceIndex.Core> cores = cores(trace, window);
       int threads = Math.min(cores.size(), Runtime.getRuntime().availableProcessors());
       if (threads > 1 && trace.isIndexed()) {
         if (countInThreads(file, state, cores, window, threads, told)) {
@@ -241,7 +241,7 @@ public final class TraceReplay {
         for (TraceIndex.Core core : cores) {
           count(file, trace, core, counted, counted, window, told);
         }
-        Collection<TraceIndex.Core> now = cores(trace, window);
+        List<TraceIndex.Core> now = cores(trace, window);
         known = now.equals(cores);
         if (!known) { // the index was wrong, and left out cores
           counted = state.blank();
@@ -328,7 +328,7 @@ public final class TraceReplay {
   }
 
   /** The cores that are meant; all, where there is none of these. */
-  private static Collection<TraceIndex.Core> cores(IndexedTrace trace, Window window) {
+  private static List<TraceIndex.Core> cores(IndexedTrace trace, Window window) {
     List<TraceIndex.Core> wanted =
         trace.index().cores().stream()
             .filter(core -> window.core().test(new CoreKey(core.session(), core.core())))
