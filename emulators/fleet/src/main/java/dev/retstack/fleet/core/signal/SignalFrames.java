@@ -133,7 +133,7 @@ final class SignalFrames {
   }
 
   private static void copy(ByteBuffer frame, int from, int to, int bytes) {
-    System.arraycopy(frame.array(), from, frame.array(), to, bytes);
+    frame.put(to, frame, from, bytes);
   }
 
   /** What {@code ss_flags} says of a stack pointer. */
