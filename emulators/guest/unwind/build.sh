@@ -10,8 +10,11 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 
 readonly VARIANTS=(
   x86_64-mcount x86_64-mcount-O0 x86_64-fentry x86_64-fentry-O0 x86_64-patchable aarch64-mcount aarch64-patchable
-  riscv64-mcount riscv64-patchable s390x-mcount s390x-fentry arm-mcount
+  riscv64-mcount riscv64-patchable s390x-mcount s390x-fentry arm-mcount i386-mcount m68k-mcount
+  mips-mcount mipsel-mcount
 )
+# Functions of C leave their frames by clean-ups, as those of C++ do.
+readonly CLEANUPS=(-fexceptions -fnon-call-exceptions -fasynchronous-unwind-tables)
 readonly FLAGS=(-Wall -Wextra -Werror -fno-pie -fno-omit-frame-pointer)
 
 # describe VARIANT sets target and flags
@@ -20,6 +23,8 @@ describe() {
   case ${1%%-*} in
     x86_64) target=x86_64-linux-gnu flags+=(-fcf-protection=none) ;;
     arm) target=arm-linux-gnueabihf flags+=(-marm -mapcs-frame) ;;
+    i386) target=i686-linux-gnu flags+=(-fcf-protection=none) ;;
+    mips*) target=${1%%-*}-linux-gnu flags+=(-mno-abicalls -G0) ;;
     *) target=${1%%-*}-linux-gnu ;;
   esac
   case $1 in
@@ -48,15 +53,15 @@ shift
 for variant in "$@"; do
   describe "$variant"
   for source in *.cpp *.c; do
-    compiler=$target-gcc standard=-std=gnu17
-    if [[ $source == *.cpp ]]; then compiler=$target-g++ standard=-std=gnu++17; fi
+    compiler=$target-gcc language=(-std=gnu17 "${CLEANUPS[@]}")
+    if [[ $source == *.cpp ]]; then compiler=$target-g++ language=(-std=gnu++17); fi
     program=$folder/${source%.*}-$variant
     if ! command -v "$compiler" > /dev/null; then
       echo "skipped: $compiler not installed: ${source%.*}-$variant"
       continue
     fi
-    "$compiler" $standard "${FLAGS[@]}" "${flags[@]}" -c "$source" -o "$program.o"
-    "$compiler" -static -no-pie "$program.o" -o "$program"
+    "$compiler" "${language[@]}" "${FLAGS[@]}" "${flags[@]}" -c "$source" -o "$program.o"
+    "$compiler" -static -no-pie -Wl,--no-warn-mismatch "$program.o" -o "$program"
     rm "$program.o"
     echo "built: ${source%.*}-$variant"
   done

@@ -4,6 +4,7 @@
  *   +name   a function is entered        -name   it returns
  *   ~name   it gives way to the next one by a tail call: it returns when that does
  *   ^name   a jump has come to the topmost frame of this name: all above are dead
+ *   !name   an unwinder leaves this frame, the topmost one
  *   @name   the stack was switched to the one of this name; all of its frames are as they were
  *
  * Functions that are not TRACED are not instrumented.

@@ -325,7 +325,7 @@ final class Arm {
    *   0    siginfo    128  ucontext, with mcontext at 20 and a record of VFP registers at 232
    * </pre>
    *
-   * Handlers without SA_SIGINFO have the same frame.
+   * Handlers without SA_SIGINFO have the registers at 20, as if the context began the frame.
    */
   private static SignalAbi signals() {
     return new SignalAbi.Layout(888, 0, 0, 0, 128)
@@ -336,6 +336,7 @@ final class Arm {
         // N, Z, C, V, Q, GE, the state of IT, Thumb; a handler begins without flags and IT
         .flags(UC_ARM_REG_CPSR, 96, 4, 0xfe0f_fc20L, 0xff00_fe00L)
         .faultAt(100)
+        .older(0, 104, 0)
         .word(232, 4, 0x5646_5001) // VFP_MAGIC
         .word(236, 4, 288)
         .registers(240, 8, 8, IntStream.rangeClosed(UC_ARM_REG_D0, UC_ARM_REG_D31).toArray())

@@ -197,7 +197,7 @@ final class M68k {
   private static SignalAbi signals() {
     SignalAbi.Fault illegal = new SignalAbi.Fault(SignalAbi.SIGILL, 1);
     return new SignalAbi.Layout(684, 0, 4, 24, 152)
-        .trampoline(2, HexFormat.of().parseHex("203c000000ad4e40")) // move.l #173,%d0; trap #0
+        .trampoline(2, HexFormat.of().parseHex("705246004e40")) // moveq #82,%d0; not.b %d0; trap #0
         .stackAndMask(8, 524)
         .word(20, 4, 2) // version
         .registers(24, 4, 4, IntStream.rangeClosed(UC_M68K_REG_D0, UC_M68K_REG_D7).toArray())

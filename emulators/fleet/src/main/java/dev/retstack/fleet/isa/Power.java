@@ -277,11 +277,13 @@ record Power(ByteOrder order, int wordBytes) {
    * </pre>
    *
    * Handlers return to code that takes the linkage area off the stack. Vectors are not in the
-   * frame.
+   * frame. That code is not in the kernel's order: libgcc from 10 on recognises it, takes another
+   * register for the return address and aborts. So unwinders end at the handler, as they do with no
+   * vdso, whose unwind tables lead them on.
    */
   private SignalAbi signals64() {
     return faults(new SignalAbi.Layout(1760, 0, 128, 1632, 128))
-        .trampoline(4, code(0x3821_0080, 0x3800_00ac, 0x4400_0002)) // addi r1,r1,128; li r0,172; sc
+        .trampoline(4, code(0x3800_00ac, 0x3821_0080, 0x4400_0002)) // li r0,172; addi r1,r1,128; sc
         .stackAndMask(16, 40)
         .place(128 + 224, 8, 128 + 232)
         .registers(232, 8, 8, IntStream.rangeClosed(UC_PPC_REG_0, UC_PPC_REG_31).toArray())
@@ -303,11 +305,12 @@ record Power(ByteOrder order, int wordBytes) {
    *   0   linkage area   80  siginfo   208  ucontext, which names the registers at 400 and 592
    * </pre>
    *
-   * Handlers without SA_SIGINFO have the same frame.
+   * Handlers without SA_SIGINFO have the same frame. As in {@link #signals64}, libgcc must not
+   * recognise the code that they return to.
    */
   private SignalAbi signals32() {
     return faults(new SignalAbi.Layout(1392, 0, 0, 80, 208))
-        .trampoline(4, code(0x3800_00ac, 0x4400_0002)) // li r0,172; sc
+        .trampoline(4, code(0x3800_00ac, 0x6000_0000, 0x4400_0002)) // li r0,172; nop; sc
         .stackAndMask(8, 52)
         .place(208 + 48, 4, 400)
         .registers(192, 4, 4, IntStream.rangeClosed(UC_PPC_REG_0, UC_PPC_REG_31).toArray())

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * What a program of {@code guest/unwind} said of its own calls ({@code log.h}), against the records
@@ -12,6 +13,9 @@ import java.util.Map;
  * is lost, one too many, and a frame that died too early or too late is a difference.
  */
 final class CallLog {
+  private static final Set<Byte> SWITCHES =
+      Set.of(RecordBatch.TASK, RecordBatch.INTERRUPT_ENTER, RecordBatch.INTERRUPT_EXIT);
+
   private record Frame(String name, boolean gaveWay) {}
 
   private final Run run;
@@ -87,6 +91,10 @@ final class CallLog {
           died++;
         }
       }
+      case '!' -> {
+        open.removeLast();
+        died++;
+      }
       case '@' -> open = stacks.computeIfAbsent(name, stack -> new ArrayList<>());
       default -> {} // other output
     }
@@ -111,7 +119,7 @@ final class CallLog {
 
   /** What stack a record is of, its depth tells well enough. */
   private int nextCall() {
-    while (next < records.size() && records.kind[next] == RecordBatch.TASK) {
+    while (next < records.size() && SWITCHES.contains(records.kind[next])) {
       next++;
     }
     return next;

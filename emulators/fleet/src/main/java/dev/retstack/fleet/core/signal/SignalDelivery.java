@@ -76,7 +76,7 @@ public final class SignalDelivery {
       return end(
           SignalAbi.SIGSEGV, "no signal frame at 0x%x, where a handler returns".formatted(frame));
     }
-    long goOn = frames.pop(frame, signals.current());
+    long goOn = frames.pop(frame, signals.current(), process.returnsOldFrame());
     signals.mask(frames.maskIn(frame));
     probe.signalExit(top(frame), isa.addresses().instruction(goOn));
     return OptionalLong.of(goOn);

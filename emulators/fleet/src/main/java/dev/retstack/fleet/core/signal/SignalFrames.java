@@ -121,12 +121,19 @@ final class SignalFrames {
     }
     hidden.save(frame);
     long entry = call(frame, to, info.signal(), action.handler(), restorer);
+    if (!action.is(SignalAction.SIGINFO) && restorer == action.restorer()) {
+      abi.older().ifPresent(part -> copy(to, part.at(), part.to(), part.bytes()));
+    }
     memory.write(frame, to.array());
     if ((thread.stackFlags & ThreadSignals.AUTODISARM) != 0) {
       thread.stackFlags = ThreadSignals.DISABLED;
       thread.stackBytes = 0;
     }
     return entry;
+  }
+
+  private static void copy(ByteBuffer frame, int from, int to, int bytes) {
+    System.arraycopy(frame.array(), from, frame.array(), to, bytes);
   }
 
   /** What {@code ss_flags} says of a stack pointer. */
@@ -209,10 +216,14 @@ final class SignalFrames {
   /**
    * Makes the registers those of a frame that is there.
    *
+   * @param older true for the frame of a handler without SA_SIGINFO
    * @return where the program goes on
    */
-  long pop(long frame, ThreadSignals thread) {
+  long pop(long frame, ThreadSignals thread, boolean older) {
     ByteBuffer from = ByteBuffer.wrap(memory.read(frame, abi.frameBytes())).order(isa.order());
+    if (older) {
+      abi.older().ifPresent(part -> copy(from, part.to(), part.at(), part.bytes()));
+    }
     hidden.restore(frame);
     long pc = 0;
     for (SignalAbi.Saved saved : abi.saved()) {

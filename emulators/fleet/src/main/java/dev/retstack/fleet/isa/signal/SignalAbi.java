@@ -22,6 +22,8 @@ import java.util.stream.LongStream;
  *     there
  * @param hasRestorer true where {@code struct sigaction} has {@code sa_restorer}
  * @param trampoline code that calls {@code rt_sigreturn}, for handlers without a restorer
+ * @param older where a part of the context is in the frame of a handler without SA_SIGINFO, which
+ *     returns by {@code sigreturn}
  * @param frameBytes size of the frame
  * @param bias bytes below a multiple of 16 at which a frame stands
  * @param returnBias bytes from the frame to the stack pointer at {@code rt_sigreturn}; four more at
@@ -56,6 +58,7 @@ public record SignalAbi(
     int trapBytes,
     boolean hasRestorer,
     List<Byte> trampoline,
+    Optional<Part> older,
     int frameBytes,
     int bias,
     int returnBias,
@@ -91,6 +94,13 @@ public record SignalAbi(
       this(register, at, bytes, -1);
     }
   }
+
+  /**
+   * A part of a frame that other frames have elsewhere.
+   *
+   * @param to where they have it
+   */
+  public record Part(int at, int bytes, int to) {}
 
   /**
    * A number in a frame.
@@ -256,6 +266,7 @@ public record SignalAbi(
     private final List<Saved> saved = new ArrayList<>();
     private final List<Word> words = new ArrayList<>();
     private byte[] trampoline = {};
+    private Optional<Part> older = Optional.empty();
     private int trapBytes;
     private boolean hasRestorer = true;
     private int stackAt;
@@ -287,6 +298,12 @@ public record SignalAbi(
     public Layout trampoline(int lengthOfTrap, byte[] code) {
       trapBytes = lengthOfTrap;
       trampoline = code;
+      return this;
+    }
+
+    /** Frames of handlers without SA_SIGINFO have a part of the context elsewhere. */
+    public Layout older(int at, int bytes, int to) {
+      older = Optional.of(new Part(contextAt + at, bytes, to));
       return this;
     }
 
@@ -414,6 +431,7 @@ public record SignalAbi(
           trapBytes,
           hasRestorer,
           code,
+          older,
           frameBytes,
           bias,
           returnBias,

@@ -81,7 +81,7 @@ public final class X86Signals {
    *   16   siginfo    144  ucontext    276  FSAVE and FXSAVE area
    * </pre>
    *
-   * The handlers without SA_SIGINFO have the same frame: they see only the signal.
+   * Handlers without SA_SIGINFO have the registers at 8, behind the signal.
    */
   public static final SignalAbi NARROW =
       fxsave(
@@ -108,6 +108,7 @@ public final class X86Signals {
                   .flags(UC_X86_REG_EFLAGS, 84, 4, FLAGS, CLEARED)
                   .word(92, 4, 0x2b) // ss
                   .faultAt(104)
+                  .older(20, 88, 8)
                   .place(144 + 96, 4, 276),
               132 + 112,
               8)

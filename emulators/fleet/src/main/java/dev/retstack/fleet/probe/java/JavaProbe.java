@@ -120,7 +120,7 @@ public final class JavaProbe implements BlockProbe {
     this.watch =
         new ReturnWatch(smashed, events, clock, addresses, plan.checkReturns(), contexts::giveUp);
     this.unwinding =
-        new Unwinding(machine, _ -> Unwinding.NOWHERE, points, plan.regions(), contexts);
+        new Unwinding(machine, _ -> Unwinding.NOWHERE, points, this::lastBlock, contexts);
     goOn();
   }
 

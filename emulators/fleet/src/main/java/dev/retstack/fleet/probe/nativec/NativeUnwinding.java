@@ -30,7 +30,7 @@ final class NativeUnwinding {
             machine,
             word -> target(machine.trampolines(), word),
             plan.points(),
-            plan.regions(),
+            core::lastBlock,
             contexts);
     core.set("met", Unwinding.NOWHERE);
   }

@@ -29,8 +29,13 @@ final class Context<S extends FrameStack> {
   /** True for a handler that is known by its function: it is over when that returns. */
   final boolean isFunction;
 
-  /** True for the handler of a signal: its stack is below the stack pointer. */
+  /**
+   * True for the handler of a signal: its stack is below {@link #stackPointer}, its frame above.
+   */
   boolean isSignal;
+
+  /** Of an interrupt: the stack pointer of what was interrupted. */
+  long interruptedSp;
 
   /** The separate stack that such a handler runs on; of no bytes where there is none. */
   long ownStack;
@@ -71,13 +76,13 @@ final class Context<S extends FrameStack> {
     this.interruptedAt = interruptedAt;
     this.stackPointer = stackPointer;
     this.isFunction = isFunction;
+    this.interruptedSp = stackPointer;
   }
 
   /** True where a slot on the stack of what was interrupted can only be of that. */
   boolean isLeftFor(long retP) {
-    return ownBytes == 0
-        ? Long.compareUnsigned(retP, stackPointer) >= 0
-        : Long.compareUnsigned(retP - ownStack, ownBytes) >= 0;
+    boolean isElsewhere = Long.compareUnsigned(retP - ownStack, ownBytes) >= 0;
+    return (ownBytes != 0 && isElsewhere) || Long.compareUnsigned(retP, stackPointer) >= 0;
   }
 
   /** True where a context is one that this one has interrupted. */

@@ -2,6 +2,7 @@ package dev.retstack.fleet.probe.task;
 
 import dev.retstack.fleet.probe.frame.FrameStack;
 import dev.retstack.fleet.probe.frame.GivenUp;
+import dev.retstack.fleet.probe.task.StackRegions.Region;
 import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.schema.record.TaskEvent;
@@ -35,6 +36,35 @@ public final class Contexts<S extends FrameStack> {
 
   /** Most interrupts that are remembered though they were left. */
   private static final int LEFT_MOST = 16;
+
+  /** No address. */
+  public static final long NOWHERE = -1;
+
+  /**
+   * A context whose frames an unwinder may reach.
+   *
+   * @param frames of it
+   * @param from its stack pointer; {@link #NOWHERE}: not known
+   * @param isOwn true where it goes on only when all that runs now has ended
+   * @param <S> frames of a context
+   */
+  public record Reached<S extends FrameStack>(S frames, long from, boolean isOwn) {}
+
+  /**
+   * A stack.
+   *
+   * @param task whose it is
+   * @param region where it lies; those of other tasks may lie there too
+   * @param isSeparate true for that of signal handlers, inside of a region
+   */
+  public record Stack(Object task, Region region, boolean isSeparate) {
+    /** True for the same stack, though its region may have grown. */
+    public boolean isSame(Stack other) {
+      return task == other.task
+          && isSeparate == other.isSeparate
+          && region.start() == other.region.start();
+    }
+  }
 
   /**
    * Hears what is to be recorded.
@@ -284,6 +314,119 @@ public final class Contexts<S extends FrameStack> {
     if (keep > 0 || !context.isFunction) {
       giveUp(context, keep);
     }
+  }
+
+  /**
+   * The contexts whose frames an unwinder may reach: those of its task first, and, if nobody says
+   * which task runs, those of all. One of them may have called a function on its stack.
+   */
+  public List<Reached<S>> reached(long stackPointer) {
+    List<Reached<S>> reached = new ArrayList<>();
+    GuestTask<S> own = taskAt(stackPointer);
+    reach(reached, own.top, true);
+    if (!threaded) {
+      tasks.known().stream()
+          .filter(task -> task != own)
+          .forEach(task -> reach(reached, task.top, false));
+    }
+    return reached;
+  }
+
+  private void reach(List<Reached<S>> to, Context<S> top, boolean isOwn) {
+    long from = NOWHERE;
+    for (Context<S> context = top; context != null; context = context.below) {
+      to.add(new Reached<>(context.frames, from, isOwn));
+      from = context.interruptedSp;
+    }
+  }
+
+  /**
+   * An unwinder went to a stack pointer: signal handlers that were called below it are over, all of
+   * a task if it went to the stack of another.
+   */
+  public void leaveHandlers(long stackPointer) {
+    boolean isOther = taskAt(stackPointer) != current.task;
+    while (current.isSignal && (isOther || current.isLeftFor(stackPointer))) {
+      leaveInterrupt(0);
+    }
+  }
+
+  /** The frames of the task whose a stack is. */
+  public List<S> framesOf(Stack stack) {
+    return tasks.contexts().stream()
+        .filter(context -> context.task == stack.task)
+        .map(context -> context.frames)
+        .toList();
+  }
+
+  private GuestTask<S> taskAt(long address) {
+    Context<S> owner = threaded ? null : windows.owner(tasks.contexts(), address, 0);
+    return owner == null ? current.task : owner.task;
+  }
+
+  /** The stack that holds an address. */
+  public Stack stackAt(long address) {
+    Region separate = separate(address);
+    return new Stack(
+        taskAt(address), separate == null ? windows.region(address) : separate, separate != null);
+  }
+
+  /** What surely is of one stack, around an address. */
+  public Region around(long address) {
+    Stack stack = stackAt(address);
+    long start = stack.region.start();
+    long end = stack.region.end();
+    for (Context<S> context : stack.isSeparate ? List.<Context<S>>of() : tasks.contexts()) {
+      if (context.isPlaced() && context.task != stack.task) {
+        start = isUpTo(context.high, address) ? higher(start, context.high) : start;
+        end = isUpTo(context.low, address) ? end : lower(end, context.low);
+      }
+      if (context.ownBytes != 0) {
+        long top = context.ownStack + context.ownBytes;
+        start = isUpTo(top, address) ? higher(start, top) : start;
+        end = isUpTo(context.ownStack, address) ? end : lower(end, context.ownStack);
+      }
+    }
+    return new Region(start, end, false);
+  }
+
+  private static boolean isUpTo(long one, long other) {
+    return Long.compareUnsigned(one, other) <= 0;
+  }
+
+  private static long higher(long one, long other) {
+    return isUpTo(one, other) ? other : one;
+  }
+
+  private static long lower(long one, long other) {
+    return isUpTo(one, other) ? one : other;
+  }
+
+  /**
+   * Whose registers a word is part of.
+   *
+   * @param frameBytes of the frame of a signal handler
+   * @return the stack pointer of what was interrupted, for a place in such a frame; else the place
+   */
+  public long stackPointerOf(long place, long frameBytes) {
+    for (Context<S> context = current; context.isInterrupt(); context = context.below) {
+      if (context.isSignal
+          && Long.compareUnsigned(place - context.stackPointer, frameBytes) < 0
+          && (context.ownBytes != 0 || Long.compareUnsigned(place, context.interruptedSp) < 0)) {
+        return context.interruptedSp;
+      }
+    }
+    return place;
+  }
+
+  /** The separate stack of an open signal handler that holds an address; null where none does. */
+  private Region separate(long address) {
+    for (Context<S> context = current; context.isInterrupt(); context = context.below) {
+      if (Long.compareUnsigned(address - context.ownStack, context.ownBytes) < 0) {
+        return new Region(context.ownStack, context.ownStack + context.ownBytes, false);
+      }
+    }
+    return null;
   }
 
   /** {@link GuestTasks#mayShareStack}. */
@@ -547,6 +690,7 @@ public final class Contexts<S extends FrameStack> {
       return;
     }
     interrupt.isSignal = true;
+    interrupt.interruptedSp = stackPointer;
     interrupt.ownStack = stack;
     interrupt.ownBytes = stackBytes;
     enterInterrupt(interrupt, tell);

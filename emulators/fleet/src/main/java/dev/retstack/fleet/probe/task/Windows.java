@@ -67,6 +67,11 @@ final class Windows<S extends FrameStack> {
     return null;
   }
 
+  /** The region that holds an address. */
+  Region region(long address) {
+    return regions.at(address);
+  }
+
   /** True for an address in a region where no stack is known, though some are elsewhere. */
   boolean isNew(List<Context<S>> all, long address) {
     Region region = regions.at(address);

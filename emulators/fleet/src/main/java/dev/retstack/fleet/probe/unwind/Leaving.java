@@ -28,7 +28,11 @@ public record Leaving(long first, long span, long code, long codeBytes) {
   }
 
   boolean isAt(long address, long sp) {
-    return Long.compareUnsigned(sp - first, span) < 0
-        && Long.compareUnsigned(address - code, codeBytes) >= 0;
+    return Long.compareUnsigned(sp - first, span) < 0 && !isOf(address);
+  }
+
+  /** True for an address of the function. */
+  boolean isOf(long address) {
+    return Long.compareUnsigned(address - code, codeBytes) < 0;
   }
 }

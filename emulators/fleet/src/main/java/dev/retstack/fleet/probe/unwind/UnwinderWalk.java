@@ -1,15 +1,24 @@
 package dev.retstack.fleet.probe.unwind;
 
 import dev.retstack.fleet.isa.call.CodeAddresses;
-import it.unimi.dsi.fastutil.longs.LongArrayList;
+import java.util.ArrayList;
+import java.util.List;
 
-/** One call of an unwinder, until its frame is left: what was put back for it. */
+/** One call of an unwinder or of an asker, until its frame is left: what was put back for it. */
 final class UnwinderWalk {
+  /**
+   * Another stack on which it may continue.
+   *
+   * @param words of that stack
+   * @param from the lowest stack pointer there
+   * @param isOwn true where that stack goes on only when the unwinder has been left
+   */
+  record Other(TrueWords words, long from, boolean isOwn) {}
+
   private final Leaving leaving;
   private final long stackPointer;
-  private final LongArrayList places = new LongArrayList();
-  private final LongArrayList hijacked = new LongArrayList();
-  private final LongArrayList originals = new LongArrayList();
+  private final TrueWords words;
+  private final List<Other> others = new ArrayList<>();
   private long hijackedReturn = Unwinding.NOWHERE;
   private long originalReturn = Unwinding.NOWHERE;
 
@@ -18,10 +27,12 @@ final class UnwinderWalk {
    *
    * @param leaving where its frame has been left
    * @param stackPointer before its first instruction
+   * @param words of its stack
    */
-  UnwinderWalk(Leaving leaving, long stackPointer) {
+  UnwinderWalk(Leaving leaving, long stackPointer, TrueWords words) {
     this.leaving = leaving;
     this.stackPointer = stackPointer;
+    this.words = words;
   }
 
   /** The stack pointer when it was called. */
@@ -34,59 +45,34 @@ final class UnwinderWalk {
     return leaving;
   }
 
-  /** A word of the stack holds the true return address now; in ascending order. */
-  void restored(long place, long handler, long original) {
-    if (place == stackPointer) { // where calls push it
-      hijackedReturn = handler;
-      originalReturn = original;
-    }
-    places.add(place);
-    hijacked.add(handler);
-    originals.add(original);
+  /** The words of its stack. */
+  TrueWords words() {
+    return words;
   }
 
-  /** The link register does. */
-  void restoredLink(long handler, long original) {
+  /** It may continue on another stack. */
+  void reaches(Other other) {
+    others.add(other);
+  }
+
+  /** The other stacks on which it may continue. */
+  List<Other> others() {
+    return others;
+  }
+
+  /** Its own return address is the true one now. */
+  void restoredReturn(long handler, long original) {
     hijackedReturn = handler;
     originalReturn = original;
   }
 
   boolean hasRestored() {
-    return !places.isEmpty() || originalReturn != Unwinding.NOWHERE;
+    return words.size() > 0 || !others.isEmpty() || originalReturn != Unwinding.NOWHERE;
   }
 
   /** An address of its stack that a traced function is known to have used. */
   long lowestPlace() {
-    return places.isEmpty() ? stackPointer : places.getLong(0);
-  }
-
-  /** Words that were put back. */
-  int size() {
-    return places.size();
-  }
-
-  /** Index of the first word at or above an address. */
-  int firstFrom(long address) {
-    int at = 0;
-    while (at < places.size() && Long.compareUnsigned(places.getLong(at), address) < 0) {
-      at++;
-    }
-    return at;
-  }
-
-  /** Address of a word. */
-  long place(int index) {
-    return places.getLong(index);
-  }
-
-  /** What it held. */
-  long hijacked(int index) {
-    return hijacked.getLong(index);
-  }
-
-  /** What it holds instead. */
-  long original(int index) {
-    return originals.getLong(index);
+    return words.size() == 0 ? stackPointer : words.lowest();
   }
 
   /** Where the unwinder itself would have returned to. */

@@ -10,10 +10,14 @@ import dev.retstack.fleet.memory.GuestAccessException;
 import dev.retstack.fleet.memory.GuestMemory;
 import dev.retstack.fleet.probe.frame.FrameStack;
 import dev.retstack.fleet.probe.site.EntryPoints;
+import dev.retstack.fleet.probe.task.Contexts;
 import dev.retstack.fleet.probe.task.StackRegions;
+import dev.retstack.fleet.probe.task.StackRegions.Region;
 import dev.retstack.unicorn.Unicorn;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.function.LongSupplier;
 import java.util.function.LongUnaryOperator;
 import java.util.stream.Stream;
 
@@ -21,9 +25,15 @@ import java.util.stream.Stream;
  * Functions that leave the frames of their callers: unwinders of exceptions, and longjmp.
  *
  * <p>Unwinders see true return addresses. When one is called, every hijacked return address on its
- * stack is put back; when its frame has been left, those above the stack pointer are hijacked
- * again, and the frames whose slots lie below are gone. That is so wherever it goes on: in a catch,
- * in a clean-up, which calls the next one, behind a longjmp, or where it was called.
+ * stack is put back, and on the stacks where it may continue: those that signal handlers, other
+ * interrupts and tasks have left for this one. When its frame has been left, those above the stack
+ * pointer are hijacked again, and the frames whose slots lie below are gone. That is so wherever
+ * the program continues: in a catch, in a clean-up, which calls the next one, behind a longjmp, or
+ * where the unwinder was called.
+ *
+ * <p>Of a deep stack only the lowest words are hijacked again, and more of them before the frames
+ * return that those are of. So the cost of an exception grows with the frames that it leaves, and
+ * not with all that are open at each of its clean-ups.
  *
  * <p>The return addresses are found by looking for handlers, word by word, since where a function
  * saved the one that was in a register nobody tells. A copy of a handler that is no return address
@@ -39,7 +49,13 @@ public final class Unwinding {
   static final int WALKS_MOST = 16;
 
   /** No address. */
-  public static final long NOWHERE = -1;
+  public static final long NOWHERE = Contexts.NOWHERE;
+
+  /** Words that are hijacked again at a time. */
+  private static final int BATCH = 64;
+
+  /** Bytes below a slot in which a function saves a return address that was in a register. */
+  private static final long SAVED_WITHIN = 16 * 1024L;
 
   /** Bytes below a longjmp's frame for the functions that it calls, as to set the signal mask. */
   private static final long CALLEES = 4096;
@@ -51,6 +67,24 @@ public final class Unwinding {
   public interface Stacks {
     /** The frames of all of them. */
     Iterable<? extends FrameStack> stacks();
+
+    /** {@link Contexts#reached}. */
+    List<? extends Contexts.Reached<?>> reached(long stackPointer);
+
+    /** {@link Contexts#stackPointerOf}. */
+    long stackPointerOf(long place, long frameBytes);
+
+    /** {@link Contexts#stackAt}. */
+    Contexts.Stack stackAt(long address);
+
+    /** {@link Contexts#framesOf}. */
+    Iterable<? extends FrameStack> framesOf(Contexts.Stack stack);
+
+    /** {@link Contexts#around}. */
+    StackRegions.Region around(long address);
+
+    /** {@link Contexts#leaveHandlers}. */
+    void leaveHandlers(long stackPointer);
 
     /** False for two addresses that are on different stacks for sure. */
     boolean mayShareStack(long one, long other);
@@ -66,7 +100,7 @@ public final class Unwinding {
   private final GuestMemory memory;
   private final LandingPage landing;
   private final LongUnaryOperator trampolines;
-  private final StackRegions regions;
+  private final LongSupplier lastBlock;
   private final Stacks contexts;
   private final EntryPoints points;
   private final CodeAddresses addresses;
@@ -75,6 +109,13 @@ public final class Unwinding {
   private final int wordBytes;
   private final boolean pushes;
   private final long reach;
+  private final long signalFrameBytes;
+
+  /** The words that are not hijacked now, by stack. */
+  private final List<TrueWords> stacks = new ArrayList<>();
+
+  /** Where the stack pointer may be while all words stay as they are; null: anywhere. */
+  private Leaving window;
 
   /** Unwinders at work, the innermost last. */
   private final List<UnwinderWalk> walks = new ArrayList<>();
@@ -93,19 +134,20 @@ public final class Unwinding {
    * Those of a core.
    *
    * @param trampolines where a trampoline goes on; {@link #NOWHERE} for any other address
+   * @param lastBlock where the block begins that ran last
    */
   public Unwinding(
       Machine machine,
       LongUnaryOperator trampolines,
       EntryPoints points,
-      StackRegions regions,
+      LongSupplier lastBlock,
       Stacks contexts) {
     Isa isa = machine.isa();
     engine = machine.engine();
     memory = machine.memory();
     landing = machine.landing();
     this.trampolines = trampolines;
-    this.regions = regions;
+    this.lastBlock = lastBlock;
     this.contexts = contexts;
     this.points = points;
     addresses = isa.addresses();
@@ -114,23 +156,26 @@ public final class Unwinding {
     wordMask = machine.wordMask();
     pushes = isa.pushesReturnAddress();
     reach = points.slotReach(isa);
+    signalFrameBytes = isa.syscalls().signals().frameBytes();
   }
 
   /** What {@link #meet} waits for. */
   public List<Leaving> awaited() {
     Stream<Leaving> unwinders = walks.stream().map(UnwinderWalk::leaving);
-    return Stream.concat(unwinders, Stream.ofNullable(longjmp)).toList();
+    Stream<Leaving> others = Stream.of(longjmp, window).filter(Objects::nonNull);
+    return Stream.concat(unwinders, others).toList();
   }
 
   /** True where {@link #meet} is to be asked about a block of the program. */
   public boolean asks(long address) {
-    boolean waits = longjmp != null || !walks.isEmpty();
+    boolean waits = longjmp != null || window != null || !walks.isEmpty();
     return (waits && isAnyOver(address)) || points.leavesFrames(address);
   }
 
   private boolean isAnyOver(long address) {
     long sp = stackPointer();
-    if (longjmp != null && longjmp.isAt(address, sp)) {
+    if ((longjmp != null && longjmp.isAt(address, sp))
+        || (window != null && window.isAt(address, sp))) {
       return true;
     }
     for (int i = 0; i < walks.size(); i++) { // at each block: a stream costs more than all else
@@ -162,10 +207,14 @@ public final class Unwinding {
     long to = address;
     for (int i = walks.size() - 1; i >= 0 && to == address; i--) {
       UnwinderWalk walk = walks.get(i);
-      if (walk.leaving().isAt(address, sp) && contexts.mayShareStack(walk.lowestPlace(), sp)) {
+      if (isLeft(walk, address, sp)) {
         walks.remove(i);
         to = end(walk, address, sp, unwinder != null);
       }
+    }
+    TrueWords here = wordsAt(sp);
+    if (here != null && Long.compareUnsigned(sp, here.due()) >= 0) {
+      hijack(here, sp, BATCH);
     }
     if (unwinder != null && to == address && walks.size() < WALKS_MOST) {
       begin(unwinder, sp, asker != null);
@@ -174,7 +223,25 @@ public final class Unwinding {
       longjmp = Leaving.of(points.longjmpAt(address), leftAt(sp), sp - CALLEES);
       landed = NOWHERE;
     }
+    stacks.removeIf(words -> words.size() == 0 && !isInUse(words));
+    window = window(sp);
     return to;
+  }
+
+  private boolean isLeft(UnwinderWalk walk, long address, long sp) {
+    if (walk.leaving().isAt(address, sp)
+        && contexts.stackAt(sp).isSame(walk.words().stack())
+        && contexts.mayShareStack(walk.lowestPlace(), sp)) {
+      return true;
+    }
+    for (UnwinderWalk.Other other : walk.others()) {
+      if ((other.isOwn() || walk.leaving().isOf(lastBlock.getAsLong()))
+          && Long.compareUnsigned(sp, other.from()) >= 0
+          && wordsAt(sp) == other.words()) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /**
@@ -196,64 +263,201 @@ public final class Unwinding {
   }
 
   private void begin(Symbol unwinder, long sp, boolean asks) {
-    StackRegions.Region region = regions.at(sp);
-    UnwinderWalk walk = new UnwinderWalk(Leaving.of(unwinder, leftAt(sp), region.end()), sp);
+    TrueWords words = words(sp);
+    Leaving leaving = Leaving.of(unwinder, leftAt(sp), words.end());
+    UnwinderWalk walk = new UnwinderWalk(leaving, sp, words);
     try {
-      long nearest = pushes ? sp + wordBytes : sp;
-      restore(walk, asks ? nearest : top(region));
+      if (asks && pushes) {
+        restoreReturn(walk);
+      } else if (!asks) {
+        restore(words, sp, sp, top(words));
+      }
     } catch (GuestAccessException noStack) {
       return;
+    }
+    if (pushes && !asks && words.lowest() == sp) {
+      walk.restoredReturn(words.hijacked(), words.original());
     }
     if (!pushes) {
       long link = engine.reg_read(registers.link()) & wordMask;
       long original = original(link, sp);
       if (original != NOWHERE) {
         engine.reg_write(registers.link(), original);
-        walk.restoredLink(link, original);
+        walk.restoredReturn(link, original);
       }
+    }
+    if (!asks) {
+      reach(walk);
     }
     if (walk.hasRestored()) {
       walks.add(walk);
     }
   }
 
-  /** Puts back what is hijacked from the stack pointer up to an address. */
-  private void restore(UnwinderWalk walk, long top) {
-    long size = top - walk.stackPointer() & -wordBytes;
-    if (Long.compareUnsigned(top, walk.stackPointer()) <= 0) {
+  /** The word where a call has pushed its return address. */
+  private void restoreReturn(UnwinderWalk walk) {
+    long place = walk.stackPointer();
+    long word = memory.readWord(place);
+    long original = isHandler(word) ? original(word, place) : NOWHERE;
+    if (original != NOWHERE) {
+      memory.writeWord(place, original);
+      walk.restoredReturn(word, original);
+    }
+  }
+
+  /** Puts back what is hijacked on other stacks on which the unwinder may continue. */
+  private void reach(UnwinderWalk walk) {
+    for (Contexts.Reached<?> reached : contexts.reached(walk.stackPointer())) {
+      if (reached.from() != NOWHERE) {
+        reach(walk, reached.from(), true, reached.isOwn());
+      }
+      FrameStack frames = reached.frames();
+      for (int i = frames.size() - 1; i >= 0; ) {
+        long slot = frames.retP(i);
+        Region region = contexts.stackAt(pushes ? slot : slot - 1).region();
+        reach(walk, slot, false, reached.isOwn());
+        i = Math.min(i, firstBelow(frames, region.end() + (pushes ? 0 : 1))) - 1;
+      }
+    }
+  }
+
+  /**
+   * Puts back what is hijacked on another stack.
+   *
+   * @param from its stack pointer if that is known, else the slot of its innermost frame
+   */
+  private void reach(UnwinderWalk walk, long from, boolean isKnown, boolean isOwn) {
+    TrueWords words = words(pushes ? from : from - 1);
+    if (words == walk.words() || walk.others().stream().anyMatch(o -> o.words() == words)) {
       return;
     }
-    StackWords words = new StackWords(memory, walk.stackPointer(), size);
-    for (long at = 0; at + wordBytes <= size; at += words.step()) {
+    try {
+      long saved = Math.min(SAVED_WITHIN, from - words.stack().region().start());
+      restore(words, isKnown || pushes ? from : from - saved, from, top(words));
+    } catch (GuestAccessException noStack) {
+      return;
+    }
+    words.due(words.stack().region().start());
+    long lowest = isKnown ? from : words.stack().region().start();
+    walk.reaches(new UnwinderWalk.Other(words, lowest, isOwn));
+  }
+
+  /** Index of the first frame whose slot lies below an address. */
+  private static int firstBelow(FrameStack stack, long address) {
+    int low = 0;
+    int high = stack.size();
+    while (low < high) {
+      int middle = (low + high) >>> 1;
+      if (Long.compareUnsigned(stack.retP(middle), address) >= 0) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  }
+
+  /** The words of the stack that holds an address. */
+  private TrueWords words(long address) {
+    Contexts.Stack stack = contexts.stackAt(address);
+    TrueWords words = wordsOf(stack);
+    if (words == null) {
+      words = new TrueWords(stack);
+      stacks.add(words);
+    }
+    words.isNow(stack);
+    return words;
+  }
+
+  /** Those of a stack; null where none were put back. */
+  private TrueWords wordsOf(Contexts.Stack stack) {
+    for (TrueWords words : stacks) {
+      if (words.stack().isSame(stack)) {
+        return words;
+      }
+    }
+    return null;
+  }
+
+  private TrueWords wordsAt(long address) {
+    return stacks.isEmpty() ? null : wordsOf(contexts.stackAt(address));
+  }
+
+  private boolean isInUse(TrueWords words) {
+    return walks.stream()
+        .anyMatch(w -> w.words() == words || w.others().stream().anyMatch(o -> o.words() == words));
+  }
+
+  /** Where the stack pointer may be while all words stay as they are; null: anywhere. */
+  private Leaving window(long sp) {
+    if (stacks.isEmpty()) {
+      return null;
+    }
+    TrueWords here = wordsAt(sp);
+    Region stack = contexts.around(sp);
+    long high = here == null ? stack.end() : lower(here.due(), stack.end());
+    return new Leaving(high, stack.start() - high, 0, 0);
+  }
+
+  private static long lower(long one, long other) {
+    return Long.compareUnsigned(one, other) < 0 ? one : other;
+  }
+
+  private boolean isHandler(long word) {
+    return landing.placeAt(word) >= 0 || trampolines.applyAsLong(word) != NOWHERE;
+  }
+
+  /**
+   * Puts back what is hijacked between two addresses, up to the first word that is put back.
+   *
+   * @param slot of the innermost frame: only the highest word below it is of that frame
+   */
+  private void restore(TrueWords to, long stackPointer, long slot, long most) {
+    while (Long.compareUnsigned(to.lowest(), stackPointer) < 0) {
+      hijackLowest(to);
+    }
+    long top = lower(to.lowest(), most);
+    long size = top - stackPointer & -wordBytes;
+    if (Long.compareUnsigned(top, stackPointer) <= 0) {
+      return;
+    }
+    StackWords words = new StackWords(memory, stackPointer, size);
+    long saved = slot - stackPointer; // where the words below the slot end
+    for (long at = size - wordBytes; at >= 0; at -= words.step()) {
       long word = words.at(at);
-      if (landing.placeAt(word) >= 0 || trampolines.applyAsLong(word) != NOWHERE) {
-        long place = walk.stackPointer() + at;
+      long place = stackPointer + at;
+      if (isHandler(word) && (to.stack().isSeparate() || !contexts.stackAt(place).isSeparate())) {
         long original = original(word, place);
         if (original != NOWHERE) {
           memory.writeWord(place, original);
-          walk.restored(place, word, original);
+          to.add(place, word, original);
+          if (at < saved) {
+            return;
+          }
         }
       }
     }
   }
 
-  /** One past the last word that may hold a return address of the stack. */
-  private long top(StackRegions.Region region) {
+  /** One past the last word that may hold a return address of a stack. */
+  private long top(TrueWords words) {
+    if (words.stack().isSeparate()) {
+      return words.end(); // where the frame is of what was interrupted
+    }
+    Region region = words.stack().region();
     long top = 0;
-    for (FrameStack stack : contexts.stacks()) {
-      for (int i = 0; i < stack.size(); i++) {
-        long retP = stack.retP(i);
-        if (region.holds(retP)) {
-          top = Long.compareUnsigned(retP, top) > 0 ? retP : top;
-          break;
-        }
+    for (FrameStack frames : contexts.framesOf(words.stack())) {
+      int outermost = firstBelow(frames, region.end() + (pushes ? 0 : 1));
+      long retP = outermost < frames.size() ? frames.retP(outermost) : 0;
+      if (Long.compareUnsigned(retP, region.start()) >= 0) {
+        top = Long.compareUnsigned(retP, top) > 0 ? retP : top;
       }
     }
-    return Long.compareUnsigned(region.end() - top, ABOVE) < 0 ? region.end() : top + ABOVE;
+    return lower(top + ABOVE, region.end());
   }
 
   /** What a word at a place would be without any hijack; {@link #NOWHERE} where it is none. */
-  private long original(long word, long place) {
+  private long original(long word, long at) {
     int handler = landing.placeAt(word);
     if (handler < 0) {
       return trampolines.applyAsLong(word);
@@ -262,6 +466,7 @@ public final class Unwinding {
       int home = handler - LandingPage.SLOTS;
       return word == landing.address(handler) ? landing.homes().target(home) : NOWHERE;
     }
+    long place = contexts.stackPointerOf(at, signalFrameBytes);
     long nearest = NOWHERE;
     long original = NOWHERE;
     for (FrameStack stack : contexts.stacks()) {
@@ -277,17 +482,8 @@ public final class Unwinding {
   /** Of the frames of a handler the one that may have saved its return address at a place. */
   private static int owner(FrameStack stack, int handler, long place) {
     long lowest = Long.compareUnsigned(place, ABOVE) < 0 ? 0 : place - ABOVE;
-    int low = 0;
-    int high = stack.size(); // the first frame whose slot lies lower; slots lie the lower the later
-    while (low < high) {
-      int middle = (low + high) >>> 1;
-      if (Long.compareUnsigned(stack.retP(middle), lowest) >= 0) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    int frame = low - 1 - Math.floorMod(low - 1 - handler, LandingPage.SLOTS);
+    int last = firstBelow(stack, lowest) - 1; // slots lie the lower the later
+    int frame = last - Math.floorMod(last - handler, LandingPage.SLOTS);
     while (frame >= 0 && stack.place(frame) != handler) {
       frame -= LandingPage.SLOTS;
     }
@@ -296,22 +492,93 @@ public final class Unwinding {
 
   /** The unwinder has been left; this is where the program goes on. */
   private long end(UnwinderWalk walk, long address, long sp, boolean another) {
-    for (int i = walk.firstFrom(sp); i < walk.size(); i++) {
-      if (memory.isMapped(walk.place(i), wordBytes)
-          && memory.readWord(walk.place(i)) == walk.original(i)) {
-        memory.writeWord(walk.place(i), walk.hijacked(i));
-      }
-    }
+    TrueWords here = wordsAt(sp);
+    boolean isAcross = here != walk.words();
     long returned = walk.stackPointer() + (pushes ? wordBytes : 0);
-    if (sp == returned && walk.returnsTo(address, addresses) && isOfHandlers()) {
-      return walk.hijackedReturn();
-    }
-    if (another && !pushes && sp == returned && walk.originalReturn() != NOWHERE) {
+    boolean isReturn = sp == returned && walk.originalReturn() != NOWHERE;
+    long to = address;
+    if (isReturn && walk.returnsTo(address, addresses) && isOfHandlers()) {
+      to = walk.hijackedReturn();
+    } else if (isReturn && another && !pushes) {
       engine.reg_write(registers.link(), walk.hijackedReturn());
     } else {
-      contexts.stacks().forEach(stack -> drop(stack, walk.stackPointer(), sp + reach));
+      drop(walk, here, sp);
     }
-    return address;
+    hijack(walk.words(), isAcross ? walk.stackPointer() : sp, BATCH);
+    for (UnwinderWalk.Other other : walk.others()) {
+      if (other.words() == here) {
+        hijack(here, sp, BATCH);
+      } else {
+        hijack(other.words(), other.from(), 1);
+      }
+    }
+    return to;
+  }
+
+  /**
+   * Hijacks words of a stack again: those below the stack pointer, which other stacks may have
+   * there, and those of the frames that return next. But none that an unwinder needs that is still
+   * at work.
+   */
+  private void hijack(TrueWords words, long sp, int batch) {
+    long end = words.end();
+    for (UnwinderWalk walk : walks) {
+      end = walk.words() == words ? lower(walk.stackPointer(), end) : end;
+      for (UnwinderWalk.Other other : walk.others()) {
+        end = other.words() == words && other.isOwn() ? lower(other.from(), end) : end;
+      }
+    }
+    boolean isAll = words.stack().isSeparate();
+    long due = NOWHERE;
+    while (Long.compareUnsigned(words.lowest(), end) < 0
+        && (isAll || due == NOWHERE || Long.compareUnsigned(due, sp) <= 0)) {
+      long last = words.lowest();
+      for (int i = 0; i < batch && Long.compareUnsigned(words.lowest(), end) < 0; i++) {
+        last = words.lowest();
+        hijackLowest(words);
+      }
+      due = due(words, last);
+    }
+    words.due(Long.compareUnsigned(words.lowest(), end) < 0 ? due : words.end());
+  }
+
+  /** Hijacks the lowest word of a stack again, if it still is the return address of a frame. */
+  private void hijackLowest(TrueWords words) {
+    long place = words.lowest();
+    if (memory.isMapped(place, wordBytes)
+        && memory.readWord(place) == words.original()
+        && original(words.hijacked(), place) == words.original()) {
+      memory.writeWord(place, words.hijacked());
+    }
+    words.removeLowest();
+  }
+
+  /**
+   * Words up to an address are hijacked: the stack pointer at which more must be. It is that of the
+   * return of the frame below the last whose return address is surely among them.
+   */
+  private long due(TrueWords words, long last) {
+    Region region = words.stack().region();
+    long outer = 0;
+    long inner = 0;
+    for (FrameStack frames : contexts.framesOf(words.stack())) {
+      int found = 0;
+      for (int i = firstBelow(frames, last - ABOVE); i < frames.size() && found < 2; i++) {
+        long slot = frames.retP(i);
+        if (!region.holds(slot)) {
+          break;
+        }
+        if (Long.compareUnsigned(slot, outer) > 0) {
+          inner = outer;
+          outer = slot;
+          found++;
+        } else if (slot != outer && Long.compareUnsigned(slot, inner) > 0) {
+          inner = slot;
+          found++;
+        }
+      }
+    }
+    return inner == 0 ? NOWHERE : leftAt(inner);
   }
 
   /** True where the instruction set that handlers are written in is on. */
@@ -319,16 +586,32 @@ public final class Unwinding {
     return addresses.target(0, engine::reg_read) == 0;
   }
 
-  /** The frames that lay on the stack between two addresses are gone, and those above them. */
-  private static void drop(FrameStack stack, long low, long high) {
-    int dead = stack.size();
-    boolean isHere = false;
-    while (dead > 0 && Long.compareUnsigned(stack.retP(dead - 1), high) < 0) {
-      dead--;
-      isHere |= Long.compareUnsigned(stack.retP(dead), low) >= 0;
+  /** The frames are gone that lay below a stack pointer on the stacks that an unwinder has left. */
+  private void drop(UnwinderWalk walk, TrueWords here, long sp) {
+    drop(walk.stackPointer(), here == walk.words() ? sp + reach : walk.words().end());
+    for (int i = 0; here != walk.words() && i < walk.others().size(); i++) {
+      UnwinderWalk.Other other = walk.others().get(i);
+      if (other.words() == here) {
+        drop(other.from(), sp + reach);
+        break;
+      }
+      drop(other.from(), other.words().end());
     }
-    if (isHere) {
-      stack.truncate(stack.first(dead));
+    contexts.leaveHandlers(sp);
+  }
+
+  /** The frames that lay on a stack between two addresses are gone, and those above them. */
+  private void drop(long low, long high) {
+    for (FrameStack stack : contexts.stacks()) {
+      int dead = stack.size();
+      boolean isHere = false;
+      while (dead > 0 && Long.compareUnsigned(stack.retP(dead - 1), high) < 0) {
+        dead--;
+        isHere |= Long.compareUnsigned(stack.retP(dead), low) >= 0;
+      }
+      if (isHere) {
+        stack.truncate(stack.first(dead));
+      }
     }
   }
 }
