@@ -59,6 +59,7 @@ public final class Contexts<S extends FrameStack> {
    */
   public record Stack(Object task, Region region, boolean isSeparate) {
     /** True for the same stack, though its region may have grown. */
+    @SuppressWarnings("ReferenceEquality") // tasks have no values
     public boolean isSame(Stack other) {
       return task == other.task
           && isSeparate == other.isSeparate

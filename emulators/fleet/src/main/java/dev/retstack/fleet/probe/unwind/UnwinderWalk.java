@@ -21,7 +21,6 @@ final class UnwinderWalk {
   private final List<Other> others = new ArrayList<>();
   private long hijackedReturn = Unwinding.NOWHERE;
   private long originalReturn = Unwinding.NOWHERE;
-  private boolean isOnStack;
 
   /**
    * Nothing was put back yet.
@@ -61,20 +60,10 @@ final class UnwinderWalk {
     return others;
   }
 
-  /**
-   * Its own return address is the true one now.
-   *
-   * @param onStack true for a word at the stack pointer, false for the link register
-   */
-  void restoredReturn(long handler, long original, boolean onStack) {
+  /** Its own return address is the true one now. */
+  void restoredReturn(long handler, long original) {
     hijackedReturn = handler;
     originalReturn = original;
-    isOnStack = onStack;
-  }
-
-  /** True where its own return address is in a word of the stack, and was put back. */
-  boolean hasReturnWord() {
-    return isOnStack;
   }
 
   boolean hasRestored() {

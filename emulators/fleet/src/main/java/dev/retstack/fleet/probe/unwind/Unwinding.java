@@ -276,14 +276,14 @@ public final class Unwinding {
       return;
     }
     if (pushes && !asks && words.lowest() == sp) {
-      walk.restoredReturn(words.hijacked(), words.original(), true);
+      walk.restoredReturn(words.hijacked(), words.original());
     }
     if (!pushes) {
       long link = engine.reg_read(registers.link()) & wordMask;
       long original = original(link, sp);
       if (original != NOWHERE) {
         engine.reg_write(registers.link(), original);
-        walk.restoredReturn(link, original, false);
+        walk.restoredReturn(link, original);
       }
     }
     if (!asks) {
@@ -301,7 +301,7 @@ public final class Unwinding {
     long original = isHandler(word) ? original(word, place) : NOWHERE;
     if (original != NOWHERE) {
       memory.writeWord(place, original);
-      walk.restoredReturn(word, original, true);
+      walk.restoredReturn(word, original);
     }
   }
 
