@@ -44,7 +44,7 @@ public final class Main {
     int count = all.enumerate(threads);
     return count == threads.length
         || Arrays.stream(threads, 0, count)
-            .anyMatch(thread -> !thread.isDaemon() && thread != Thread.currentThread());
+            .anyMatch(thread -> !thread.isDaemon() && !thread.equals(Thread.currentThread()));
   }
 
   /** Runs one command line in this JVM and returns one of {@link ExitCode}. */
