@@ -27,6 +27,8 @@ public final class OldClasses {
   private OldClasses() {}
 
   /**
+   * Rewrites one jar.
+   *
    * @param arguments the jar, which is replaced
    */
   public static void main(String[] arguments) throws IOException {
