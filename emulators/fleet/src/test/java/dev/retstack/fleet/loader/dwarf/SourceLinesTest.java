@@ -104,7 +104,12 @@ final class SourceLinesTest {
   void functionsThatBeginWithNopsHaveTheirOwnLines(String compiler) throws Exception {
     Assumptions.assumeTrue(GuestCompiler.installed(compiler), "skipped: no " + compiler);
     Path source = Files.writeString(folder.resolve("numbered.c"), NUMBERED);
-    for (String flags : List.of("-O0 4", "-O1 4", "-O2 2", "-O1 5,2", "-O1 0")) {
+    // on ppc64le they stand between a function's two entries, whose distance must be a power of 2
+    List<String> ways =
+        compiler.startsWith("powerpc")
+            ? List.of("-O0 2", "-O1 6", "-O2 2", "-O1 0")
+            : List.of("-O0 4", "-O1 4", "-O2 2", "-O1 5,2", "-O1 0");
+    for (String flags : ways) {
       String[] words = flags.split(" ", -1);
       Path program =
           GuestCompiler.compileWith(
