@@ -4,6 +4,7 @@ import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.isa.call.AbiCard;
 import dev.retstack.fleet.loader.elf.ElfFile;
 import dev.retstack.fleet.loader.elf.Symbol;
+import dev.retstack.fleet.memory.Addresses;
 import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
 import it.unimi.dsi.fastutil.longs.Long2LongOpenHashMap;
 import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
@@ -158,7 +159,7 @@ final class ConventionFinder {
       return false;
     }
     Long2LongOpenHashMap first = new Long2LongOpenHashMap();
-    sites.forEach(s -> first.mergeLong(s.function(), s.address(), ConventionFinder::lower));
+    sites.forEach(s -> first.mergeLong(s.function(), s.address(), Addresses::lower));
     boolean isSecond =
         others(card)
             .anyMatch(
@@ -171,10 +172,6 @@ final class ConventionFinder {
   private static boolean isBehindNopsOfSome(Long2LongOpenHashMap calling, List<CallSite> table) {
     long both = table.stream().filter(s -> calling.containsKey(s.function())).count();
     return both > 0 && both < table.size();
-  }
-
-  private static long lower(long one, long other) {
-    return Long.compareUnsigned(one, other) < 0 ? one : other;
   }
 
   private List<Symbol> countingFunctions(AbiCard card) {

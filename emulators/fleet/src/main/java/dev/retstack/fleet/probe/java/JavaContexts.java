@@ -9,13 +9,11 @@ import dev.retstack.fleet.probe.site.EntryPoints;
 import dev.retstack.fleet.probe.site.Operands;
 import dev.retstack.fleet.probe.site.SiteRules;
 import dev.retstack.fleet.probe.task.Contexts;
-import dev.retstack.fleet.probe.task.StackRegions;
 import dev.retstack.fleet.probe.task.TaskFilter;
 import dev.retstack.fleet.probe.task.TaskRules;
 import dev.retstack.fleet.probe.unwind.Unwinding;
 import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.RecordBatch;
-import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 
@@ -188,44 +186,14 @@ final class JavaContexts implements Contexts.Listener<RuledStack>, Unwinding.Sta
   }
 
   @Override
-  public Iterable<RuledStack> stacks() {
-    return contexts.all();
-  }
-
-  @Override
-  public List<Contexts.Reached<RuledStack>> reached(long stackPointer) {
-    return contexts.reached(stackPointer);
-  }
-
-  @Override
-  public long stackPointerOf(long place, long frameBytes) {
-    return contexts.stackPointerOf(place, frameBytes);
-  }
-
-  @Override
-  public Contexts.Stack stackAt(long address) {
-    return contexts.stackAt(address);
-  }
-
-  @Override
-  public List<RuledStack> framesOf(Contexts.Stack stack) {
-    return contexts.framesOf(stack);
-  }
-
-  @Override
-  public StackRegions.Region around(long address) {
-    return contexts.around(address);
+  public Contexts<RuledStack> contexts() {
+    return contexts;
   }
 
   @Override
   public void leaveHandlers(long stackPointer) {
     contexts.leaveHandlers(stackPointer);
     goOn();
-  }
-
-  @Override
-  public boolean mayShareStack(long one, long other) {
-    return contexts.mayShareStack(one, other);
   }
 
   @Override

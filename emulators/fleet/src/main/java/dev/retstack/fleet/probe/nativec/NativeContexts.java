@@ -7,7 +7,6 @@ import dev.retstack.fleet.probe.EventRecords;
 import dev.retstack.fleet.probe.ProbePlan;
 import dev.retstack.fleet.probe.frame.GivenUp;
 import dev.retstack.fleet.probe.task.Contexts;
-import dev.retstack.fleet.probe.task.StackRegions;
 import dev.retstack.fleet.probe.task.TaskFilter;
 import dev.retstack.fleet.probe.task.TaskRules;
 import dev.retstack.fleet.probe.unwind.SmashedReturns;
@@ -18,7 +17,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.List;
 import java.util.Map;
 import java.util.function.IntToLongFunction;
 import java.util.function.Supplier;
@@ -159,44 +157,14 @@ final class NativeContexts implements Contexts.Listener<NativeFrames>, Unwinding
 
   /** The same, those of the current context as they were at the last {@link #frames}. */
   @Override
-  public Iterable<NativeFrames> stacks() {
-    return contexts.all();
-  }
-
-  @Override
-  public List<Contexts.Reached<NativeFrames>> reached(long stackPointer) {
-    return contexts.reached(stackPointer);
-  }
-
-  @Override
-  public long stackPointerOf(long place, long frameBytes) {
-    return contexts.stackPointerOf(place, frameBytes);
-  }
-
-  @Override
-  public Contexts.Stack stackAt(long address) {
-    return contexts.stackAt(address);
-  }
-
-  @Override
-  public List<NativeFrames> framesOf(Contexts.Stack stack) {
-    return contexts.framesOf(stack);
-  }
-
-  @Override
-  public StackRegions.Region around(long address) {
-    return contexts.around(address);
+  public Contexts<NativeFrames> contexts() {
+    return contexts;
   }
 
   @Override
   public void leaveHandlers(long stackPointer) {
     time = core.get("stop_time");
     contexts.leaveHandlers(stackPointer);
-  }
-
-  @Override
-  public boolean mayShareStack(long one, long other) {
-    return contexts.mayShareStack(one, other);
   }
 
   @Override

@@ -1,5 +1,6 @@
 package dev.retstack.fleet.probe.task;
 
+import dev.retstack.fleet.memory.Addresses;
 import dev.retstack.fleet.probe.frame.FrameStack;
 import dev.retstack.fleet.probe.frame.GivenUp;
 import dev.retstack.fleet.probe.task.StackRegions.Region;
@@ -45,7 +46,7 @@ public final class Contexts<S extends FrameStack> {
    *
    * @param frames of it
    * @param from its stack pointer; {@link #NOWHERE}: not known
-   * @param isOwn true where it goes on only when all that runs now has ended
+   * @param isOwn true where it continues only when all that runs now has ended
    * @param <S> frames of a context
    */
   public record Reached<S extends FrameStack>(S frames, long from, boolean isOwn) {}
@@ -379,13 +380,13 @@ public final class Contexts<S extends FrameStack> {
     long end = stack.region.end();
     for (Context<S> context : stack.isSeparate ? List.<Context<S>>of() : tasks.contexts()) {
       if (context.isPlaced() && context.task != stack.task) {
-        start = isUpTo(context.high, address) ? higher(start, context.high) : start;
-        end = isUpTo(context.low, address) ? end : lower(end, context.low);
+        start = isUpTo(context.high, address) ? Addresses.higher(start, context.high) : start;
+        end = isUpTo(context.low, address) ? end : Addresses.lower(end, context.low);
       }
       if (context.ownBytes != 0) {
         long top = context.ownStack + context.ownBytes;
-        start = isUpTo(top, address) ? higher(start, top) : start;
-        end = isUpTo(context.ownStack, address) ? end : lower(end, context.ownStack);
+        start = isUpTo(top, address) ? Addresses.higher(start, top) : start;
+        end = isUpTo(context.ownStack, address) ? end : Addresses.lower(end, context.ownStack);
       }
     }
     return new Region(start, end, false);
@@ -393,14 +394,6 @@ public final class Contexts<S extends FrameStack> {
 
   private static boolean isUpTo(long one, long other) {
     return Long.compareUnsigned(one, other) <= 0;
-  }
-
-  private static long higher(long one, long other) {
-    return isUpTo(one, other) ? other : one;
-  }
-
-  private static long lower(long one, long other) {
-    return isUpTo(one, other) ? one : other;
   }
 
   /**

@@ -11,7 +11,7 @@ final class UnwinderWalk {
    *
    * @param words of that stack
    * @param from the lowest stack pointer there
-   * @param isOwn true where that stack goes on only when the unwinder has been left
+   * @param isOwn true where that stack continues only when the unwinder has been left
    */
   record Other(TrueWords words, long from, boolean isOwn) {}
 
@@ -58,6 +58,11 @@ final class UnwinderWalk {
   /** The other stacks on which it may continue. */
   List<Other> others() {
     return others;
+  }
+
+  /** True for words of its stack, or of another on which it may continue. */
+  boolean uses(TrueWords some) {
+    return some == words || others.stream().anyMatch(other -> other.words() == some);
   }
 
   /** Its own return address is the true one now. */

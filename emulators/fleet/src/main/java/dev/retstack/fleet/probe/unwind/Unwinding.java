@@ -6,12 +6,12 @@ import dev.retstack.fleet.isa.call.Registers;
 import dev.retstack.fleet.landing.LandingPage;
 import dev.retstack.fleet.landing.Machine;
 import dev.retstack.fleet.loader.elf.Symbol;
+import dev.retstack.fleet.memory.Addresses;
 import dev.retstack.fleet.memory.GuestAccessException;
 import dev.retstack.fleet.memory.GuestMemory;
 import dev.retstack.fleet.probe.frame.FrameStack;
 import dev.retstack.fleet.probe.site.EntryPoints;
 import dev.retstack.fleet.probe.task.Contexts;
-import dev.retstack.fleet.probe.task.StackRegions;
 import dev.retstack.fleet.probe.task.StackRegions.Region;
 import dev.retstack.unicorn.Unicorn;
 import java.util.ArrayList;
@@ -63,36 +63,15 @@ public final class Unwinding {
   /** Bytes above the slot that records name where the return address may be saved (s390x: 112). */
   private static final long ABOVE = 256;
 
-  /** The contexts of a core. */
+  /** The contexts of a core, and what its probe must hear of. */
   public interface Stacks {
-    /** The frames of all of them. */
-    Iterable<? extends FrameStack> stacks();
-
-    /** {@link Contexts#reached}. */
-    List<? extends Contexts.Reached<?>> reached(long stackPointer);
-
-    /** {@link Contexts#stackPointerOf}. */
-    long stackPointerOf(long place, long frameBytes);
-
-    /** {@link Contexts#stackAt}. */
-    Contexts.Stack stackAt(long address);
-
-    /** {@link Contexts#framesOf}. */
-    Iterable<? extends FrameStack> framesOf(Contexts.Stack stack);
-
-    /** {@link Contexts#around}. */
-    StackRegions.Region around(long address);
+    /** The contexts as they are. */
+    Contexts<?> contexts();
 
     /** {@link Contexts#leaveHandlers}. */
     void leaveHandlers(long stackPointer);
 
-    /** False for two addresses that are on different stacks for sure. */
-    boolean mayShareStack(long one, long other);
-
-    /**
-     * On the stack of a stack pointer, the frames whose slots lie below an address are taken for
-     * dead.
-     */
+    /** {@link Contexts#giveUpBelow}. */
     void giveUpBelow(long stackPointer, long address);
   }
 
@@ -101,7 +80,8 @@ public final class Unwinding {
   private final LandingPage landing;
   private final LongUnaryOperator trampolines;
   private final LongSupplier lastBlock;
-  private final Stacks contexts;
+  private final Stacks probe;
+  private final Contexts<?> contexts;
   private final EntryPoints points;
   private final CodeAddresses addresses;
   private final Registers registers;
@@ -141,14 +121,15 @@ public final class Unwinding {
       LongUnaryOperator trampolines,
       EntryPoints points,
       LongSupplier lastBlock,
-      Stacks contexts) {
+      Stacks probe) {
     Isa isa = machine.isa();
     engine = machine.engine();
     memory = machine.memory();
     landing = machine.landing();
     this.trampolines = trampolines;
     this.lastBlock = lastBlock;
-    this.contexts = contexts;
+    this.probe = probe;
+    this.contexts = probe.contexts();
     this.points = points;
     addresses = isa.addresses();
     registers = isa.registers();
@@ -251,7 +232,7 @@ public final class Unwinding {
   private void land(long address, long sp) {
     boolean isFirst = landed == NOWHERE;
     if (isFirst || Long.compareUnsigned(sp, landed) > 0) {
-      contexts.giveUpBelow(sp, sp + reach);
+      probe.giveUpBelow(sp, sp + reach);
     }
     landed = sp;
     longjmp = isFirst && pushes ? Leaving.notAt(address) : null;
@@ -328,7 +309,7 @@ public final class Unwinding {
    */
   private void reach(UnwinderWalk walk, long from, boolean isKnown, boolean isOwn) {
     TrueWords words = words(pushes ? from : from - 1);
-    if (words == walk.words() || walk.others().stream().anyMatch(o -> o.words() == words)) {
+    if (walk.uses(words)) {
       return;
     }
     try {
@@ -384,8 +365,7 @@ public final class Unwinding {
   }
 
   private boolean isInUse(TrueWords words) {
-    return walks.stream()
-        .anyMatch(w -> w.words() == words || w.others().stream().anyMatch(o -> o.words() == words));
+    return walks.stream().anyMatch(walk -> walk.uses(words));
   }
 
   /** Where the stack pointer may be while all words stay as they are; null: anywhere. */
@@ -395,12 +375,8 @@ public final class Unwinding {
     }
     TrueWords here = wordsAt(sp);
     Region stack = contexts.around(sp);
-    long high = here == null ? stack.end() : lower(here.due(), stack.end());
+    long high = here == null ? stack.end() : Addresses.lower(here.due(), stack.end());
     return new Leaving(high, stack.start() - high, 0, 0);
-  }
-
-  private static long lower(long one, long other) {
-    return Long.compareUnsigned(one, other) < 0 ? one : other;
   }
 
   private boolean isHandler(long word) {
@@ -416,7 +392,7 @@ public final class Unwinding {
     while (Long.compareUnsigned(to.lowest(), stackPointer) < 0) {
       hijackLowest(to);
     }
-    long top = lower(to.lowest(), most);
+    long top = Addresses.lower(to.lowest(), most);
     long size = top - stackPointer & -wordBytes;
     if (Long.compareUnsigned(top, stackPointer) <= 0) {
       return;
@@ -453,7 +429,7 @@ public final class Unwinding {
         top = Long.compareUnsigned(retP, top) > 0 ? retP : top;
       }
     }
-    return lower(top + ABOVE, region.end());
+    return Addresses.lower(top + ABOVE, region.end());
   }
 
   /** What a word at a place would be without any hijack; {@link #NOWHERE} where it is none. */
@@ -469,7 +445,7 @@ public final class Unwinding {
     long place = contexts.stackPointerOf(at, signalFrameBytes);
     long nearest = NOWHERE;
     long original = NOWHERE;
-    for (FrameStack stack : contexts.stacks()) {
+    for (FrameStack stack : contexts.all()) {
       int frame = owner(stack, handler, place);
       if (frame >= 0 && Long.compareUnsigned(stack.retP(frame), nearest) < 0) {
         nearest = stack.retP(frame);
@@ -523,9 +499,9 @@ public final class Unwinding {
   private void hijack(TrueWords words, long sp, int batch) {
     long end = words.end();
     for (UnwinderWalk walk : walks) {
-      end = walk.words() == words ? lower(walk.stackPointer(), end) : end;
+      end = walk.words() == words ? Addresses.lower(walk.stackPointer(), end) : end;
       for (UnwinderWalk.Other other : walk.others()) {
-        end = other.words() == words && other.isOwn() ? lower(other.from(), end) : end;
+        end = other.words() == words && other.isOwn() ? Addresses.lower(other.from(), end) : end;
       }
     }
     boolean isAll = words.stack().isSeparate();
@@ -597,12 +573,12 @@ public final class Unwinding {
       }
       drop(other.from(), other.words().end());
     }
-    contexts.leaveHandlers(sp);
+    probe.leaveHandlers(sp);
   }
 
   /** The frames that lay on a stack between two addresses are gone, and those above them. */
   private void drop(long low, long high) {
-    for (FrameStack stack : contexts.stacks()) {
+    for (FrameStack stack : contexts.all()) {
       int dead = stack.size();
       boolean isHere = false;
       while (dead > 0 && Long.compareUnsigned(stack.retP(dead - 1), high) < 0) {
