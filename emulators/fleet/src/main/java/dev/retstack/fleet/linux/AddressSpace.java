@@ -3,7 +3,8 @@ package dev.retstack.fleet.linux;
 import dev.retstack.fleet.isa.system.Errno;
 import dev.retstack.fleet.linux.call.InVain;
 import dev.retstack.fleet.linux.call.SystemCallException;
-import dev.retstack.fleet.linux.shared.MappedFiles;
+import dev.retstack.fleet.linux.shared.AddressRanges;
+import dev.retstack.fleet.linux.shared.MappedFile;
 import dev.retstack.fleet.linux.shared.Sysroot;
 import dev.retstack.fleet.memory.GuestMemory;
 import dev.retstack.fleet.memory.Mapping;
@@ -34,7 +35,7 @@ final class AddressSpace {
   private final boolean readImpliesExecute;
   private final InVain inVain;
   private final List<Range> reserved = new ArrayList<>();
-  private final MappedFiles files = new MappedFiles();
+  private final AddressRanges<MappedFile> files = new AddressRanges<>();
 
   private long stackBottom;
   private long mappedBytes;
@@ -207,7 +208,7 @@ final class AddressSpace {
   }
 
   /** Which mappings are of which files. */
-  MappedFiles files() {
+  AddressRanges<MappedFile> files() {
     return files;
   }
 

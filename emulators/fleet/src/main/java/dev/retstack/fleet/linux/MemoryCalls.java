@@ -7,7 +7,7 @@ import dev.retstack.fleet.linux.call.SystemCallException;
 import dev.retstack.fleet.linux.file.FileTable;
 import dev.retstack.fleet.linux.file.HostFile;
 import dev.retstack.fleet.linux.shared.CodeMappings;
-import dev.retstack.fleet.linux.shared.MappedFiles.Piece;
+import dev.retstack.fleet.linux.shared.MappedFile;
 import dev.retstack.fleet.memory.GuestMemory;
 import java.io.IOException;
 import java.util.Arrays;
@@ -116,7 +116,8 @@ final class MemoryCalls {
     boolean shared = (flags & MAP_TYPE) != MAP_PRIVATE;
     long end = address + GuestMemory.pageUp(a[1]);
     String name = files.name(file);
-    space.files().add(new Piece(address, end, offset, file.inode(0), name, shared));
+    MappedFile mapped = new MappedFile(address, offset, file.inode(0), name, shared);
+    space.files().add(address, end, mapped);
     code.mapped(file.path(), address, offset, GuestMemory.pageUp(a[1]), permissions);
     return address;
   }

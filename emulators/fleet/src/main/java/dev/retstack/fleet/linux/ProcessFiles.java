@@ -2,7 +2,8 @@ package dev.retstack.fleet.linux;
 
 import dev.retstack.fleet.linux.file.FileTable;
 import dev.retstack.fleet.linux.file.OpenFile;
-import dev.retstack.fleet.linux.shared.MappedFiles.Piece;
+import dev.retstack.fleet.linux.shared.AddressRanges;
+import dev.retstack.fleet.linux.shared.MappedFile;
 import dev.retstack.fleet.linux.shared.Sysroot;
 import dev.retstack.fleet.loader.elf.ElfFile;
 import dev.retstack.fleet.loader.elf.Segment;
@@ -82,11 +83,11 @@ final class ProcessFiles implements FileTable.Words {
   private static final class Row {
     final long start;
     final int permissions;
-    final Optional<Piece> piece;
+    final Optional<MappedFile> piece;
     final String label;
     long end;
 
-    Row(long start, int permissions, Optional<Piece> piece, String label) {
+    Row(long start, int permissions, Optional<MappedFile> piece, String label) {
       this.start = start;
       this.permissions = permissions;
       this.piece = piece;
@@ -94,7 +95,7 @@ final class ProcessFiles implements FileTable.Words {
       this.end = start;
     }
 
-    boolean goesOn(long page, int perms, Optional<Piece> of, String name) {
+    boolean continuesAt(long page, int perms, Optional<MappedFile> of, String name) {
       return end == page && permissions == perms && piece.equals(of) && label.equals(name);
     }
 
@@ -108,10 +109,10 @@ final class ProcessFiles implements FileTable.Words {
                   (permissions & GuestMemory.READ) != 0 ? "r" : "-",
                   (permissions & GuestMemory.WRITE) != 0 ? "w" : "-",
                   (permissions & GuestMemory.EXECUTE) != 0 ? "x" : "-",
-                  piece.filter(Piece::shared).isPresent() ? "s" : "p",
+                  piece.filter(MappedFile::shared).isPresent() ? "s" : "p",
                   piece.map(p -> p.offset() + (start - p.start())).orElse(0L),
-                  piece.map(Piece::inode).orElse(0L));
-      String name = piece.map(Piece::name).orElse(label);
+                  piece.map(MappedFile::inode).orElse(0L));
+      String name = piece.map(MappedFile::name).orElse(label);
       int width = 25 + wordBytes * 6 - 1;
       String padding = name.isEmpty() ? "" : " ".repeat(Math.max(0, width - text.length()) + 1);
       return text + padding + name + "\n";
@@ -119,10 +120,10 @@ final class ProcessFiles implements FileTable.Words {
   }
 
   private String maps(ToLongFunction<Path> numbers) {
-    List<Piece> loaded = new ArrayList<>(pieces(image, executable, numbers));
+    AddressRanges<MappedFile> loaded = new AddressRanges<>();
+    load(image, executable, numbers, loaded);
     sysroot.ifPresent(
-        root ->
-            loaded.addAll(pieces(root.interpreter(), image.interpreter().orElseThrow(), numbers)));
+        root -> load(root.interpreter(), image.interpreter().orElseThrow(), numbers, loaded));
     List<Row> rows = new ArrayList<>();
     for (Mapping mapping : memory.mappings()) {
       long end = mapping.start() + mapping.host().byteSize();
@@ -132,10 +133,9 @@ final class ProcessFiles implements FileTable.Words {
           continue;
         }
         long at = page;
-        Optional<Piece> piece =
-            space.files().at(page).or(() -> loaded.stream().filter(p -> p.has(at)).findFirst());
+        Optional<MappedFile> piece = space.files().at(page).or(() -> loaded.at(at));
         int permissions = memory.permissionsAt(page);
-        if (rows.isEmpty() || !rows.getLast().goesOn(page, permissions, piece, label.get())) {
+        if (rows.isEmpty() || !rows.getLast().continuesAt(page, permissions, piece, label.get())) {
           rows.add(new Row(page, permissions, piece, label.get()));
         }
         rows.getLast().end = page + GuestMemory.PAGE;
@@ -144,13 +144,16 @@ final class ProcessFiles implements FileTable.Words {
     return rows.stream().map(row -> row.line(memory.wordBytes())).collect(Collectors.joining());
   }
 
-  private static List<Piece> pieces(ElfFile elf, String name, ToLongFunction<Path> numbers) {
+  private static void load(
+      ElfFile elf, String name, ToLongFunction<Path> numbers, AddressRanges<MappedFile> into) {
     long number = elf.file().map(numbers::applyAsLong).orElse(0L);
-    return elf.filePages().stream()
-        .map(
-            p ->
-                new Piece(p.address(), p.address() + p.size(), p.fileOffset(), number, name, false))
-        .toList();
+    for (ElfFile.FilePages pages : elf.filePages()) {
+      long start = pages.address();
+      into.add(
+          start,
+          start + pages.size(),
+          new MappedFile(start, pages.fileOffset(), number, name, false));
+    }
   }
 
   /** The 52 fields of {@code proc_pid_stat(5)}; what the core does not know is 0. */

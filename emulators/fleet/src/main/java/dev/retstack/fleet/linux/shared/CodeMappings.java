@@ -13,10 +13,10 @@ import java.util.OptionalLong;
 
 /** The executable mappings of ELF files in a process, and who is told of them. */
 public final class CodeMappings {
-  private record Range(long start, long end, ElfFile elf, long bias) {}
+  private record Code(ElfFile elf, long bias) {}
 
   private final List<MappedObjects> listeners = new ArrayList<>();
-  private final List<Range> ranges = new ArrayList<>();
+  private final AddressRanges<Code> ranges = new AddressRanges<>();
 
   public void listen(MappedObjects listener) {
     listeners.add(listener);
@@ -50,16 +50,13 @@ public final class CodeMappings {
 
   private void tell(MappedObjects.Mapped object) {
     long end = object.base() + object.length();
-    ranges.add(new Range(object.base(), end, object.image().elf(), object.bias()));
+    ranges.add(object.base(), end, new Code(object.image().elf(), object.bias()));
     listeners.forEach(listener -> listener.mapped(object));
   }
 
   /** The place of an address in a shared object: {@code memcpy+0x12 of libc.so.6}. */
   public Optional<String> place(long pc) {
-    return ranges.stream()
-        .filter(range -> Long.compareUnsigned(pc - range.start, range.end - range.start) < 0)
-        .map(range -> place(range.elf, pc - range.bias))
-        .findFirst();
+    return ranges.at(pc).map(code -> place(code.elf, pc - code.bias));
   }
 
   private static String place(ElfFile elf, long address) {
@@ -71,20 +68,9 @@ public final class CodeMappings {
 
   /** Memory was unmapped, or is about to be something else. */
   public void unmapped(long base, long length) {
-    long end = base + GuestMemory.pageUp(length);
-    for (Range range : List.copyOf(ranges)) {
-      long from = Math.max(base, range.start);
-      long to = Math.min(end, range.end);
-      if (from < to) {
-        ranges.remove(range);
-        if (range.start < from) {
-          ranges.add(new Range(range.start, from, range.elf, range.bias));
-        }
-        if (to < range.end) {
-          ranges.add(new Range(to, range.end, range.elf, range.bias));
-        }
-        listeners.forEach(listener -> listener.unmapped(from, to - from));
-      }
-    }
+    ranges.remove(
+        base,
+        length,
+        (from, bytes) -> listeners.forEach(listener -> listener.unmapped(from, bytes)));
   }
 }
