@@ -60,7 +60,7 @@ public final class Core implements AutoCloseable {
     ENDED
   }
 
-  /** Up to so many, a change takes the engine less time than the system call does. */
+  /** With these or fewer, a change takes the engine less time than the system call does. */
   private static final int MAPPINGS_FREE = 256;
 
   /** A change of one mapping has the engine go through all: about 2 µs for each, as this many. */

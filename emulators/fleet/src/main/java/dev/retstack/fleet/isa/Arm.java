@@ -436,11 +436,7 @@ final class Arm {
 
     /** Where fp is not made to point at a frame, nothing of it is known. */
     static final Prologue FRAME =
-        (code, function, site, after) ->
-            PROLOGUE
-                .accepting(f -> f.keepsFrame() || f.where() != Where.SAVED)
-                .scan(code, function, site, after)
-                .map(f -> f.keepsFrame() || function == site ? f : f.withWhere(Where.UNREAD));
+        PROLOGUE.accepting(f -> f.keepsFrame() || f.where() != Where.SAVED).byFrame();
 
     private A32() {}
 

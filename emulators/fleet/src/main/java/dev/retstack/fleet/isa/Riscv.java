@@ -202,14 +202,16 @@ final class Riscv {
     return framed("mcount", "-pg -fno-omit-frame-pointer", word, calls)
         .prologue(
             calledByGcc(
-                reading(prologue(word).accepting(f -> f.keepsFrame() || f.where() != Where.SAVED))))
+                prologue(word)
+                    .accepting(f -> f.keepsFrame() || f.where() != Where.SAVED)
+                    .byFrame()))
         .parent(Operand.register(UC_RISCV_REG_A0))
         .build();
   }
 
   private static AbiCard clangMcount(int word, CallForm[] calls) {
     return framed("clang-mcount", "-pg, by clang", word, calls)
-        .prologue(calledByClang(reading(prologue(word))))
+        .prologue(calledByClang(prologue(word).byFrame()))
         .build();
   }
 
@@ -330,13 +332,6 @@ final class Riscv {
             form("c.jr t0", 2, 0x8282, 0xffff, (c, f) -> f.comeBack(2)),
             form("c.addi4spn s0", 2, 0x0000, 0xe01f, (c, f) -> f.point(immediate4spn(c), word)))
         .upTo(Riscv::isUnread);
-  }
-
-  /** Where s0 is not made to point at a frame, nothing of it is known. */
-  private static Prologue reading(StackWalk walk) {
-    return (code, function, site, after) ->
-        walk.scan(code, function, site, after)
-            .map(f -> f.keepsFrame() || function == site ? f : f.withWhere(Where.UNREAD));
   }
 
   /** Jumps, branches, and what else writes sp. */

@@ -16,13 +16,14 @@ final class CallSiteScanner {
   private final ElfFile image;
   private final Imports imports;
   private final Code code;
-  private final FunctionStarts starts;
+
+  /** Read when a site has no symbol: most images have one for each. */
+  private FunctionStarts starts;
 
   CallSiteScanner(ElfFile image, Imports imports) {
     this.image = image;
     this.imports = imports;
     this.code = image.codeReader();
-    this.starts = FunctionStarts.of(image);
   }
 
   /**
@@ -65,12 +66,17 @@ final class CallSiteScanner {
     }
   }
 
+  private FunctionStarts starts() {
+    starts = starts == null ? FunctionStarts.of(image) : starts;
+    return starts;
+  }
+
   private void add(AbiCard card, long address, int size, List<CallSite> sites) {
     long function =
         image
             .functionAt(address)
             .map(Symbol::address)
-            .orElseGet(() -> starts.of(address).orElse(address));
+            .orElseGet(() -> starts().of(address).orElse(address));
     card.prologue()
         .scan(code, function, address, address + size)
         .ifPresent(facts -> sites.add(new CallSite(address, function, address + size, facts)));

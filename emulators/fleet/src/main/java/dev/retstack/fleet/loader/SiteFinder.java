@@ -287,11 +287,11 @@ public final class SiteFinder {
 
   private FoundSite.Entered entered(long address) {
     Call call = calls.get(address);
-    boolean ahead = call != null && call.site.ahead();
+    if (call != null && call.site.ahead()) {
+      return FoundSite.Entered.FIRST;
+    }
     boolean untraced = call != null && call.convention.isLeftAlone(call.site);
-    return ahead
-        ? FoundSite.Entered.FIRST
-        : untraced ? FoundSite.Entered.UNTRACED : FoundSite.Entered.SITE;
+    return untraced ? FoundSite.Entered.UNTRACED : FoundSite.Entered.SITE;
   }
 
   /**

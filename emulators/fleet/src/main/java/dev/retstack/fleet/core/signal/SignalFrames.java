@@ -122,7 +122,7 @@ final class SignalFrames {
     hidden.save(frame);
     long entry = call(frame, to, info.signal(), action.handler(), restorer);
     if (!action.is(SignalAction.SIGINFO) && restorer == action.restorer()) {
-      abi.older().ifPresent(part -> copy(to, part.at(), part.to(), part.bytes()));
+      abi.older().ifPresent(part -> to.put(part.to(), to, part.at(), part.bytes()));
     }
     memory.write(frame, to.array());
     if ((thread.stackFlags & ThreadSignals.AUTODISARM) != 0) {
@@ -130,10 +130,6 @@ final class SignalFrames {
       thread.stackBytes = 0;
     }
     return entry;
-  }
-
-  private static void copy(ByteBuffer frame, int from, int to, int bytes) {
-    frame.put(to, frame, from, bytes);
   }
 
   /** What {@code ss_flags} says of a stack pointer. */
@@ -222,7 +218,7 @@ final class SignalFrames {
   long pop(long frame, ThreadSignals thread, boolean older) {
     ByteBuffer from = ByteBuffer.wrap(memory.read(frame, abi.frameBytes())).order(isa.order());
     if (older) {
-      abi.older().ifPresent(part -> copy(from, part.to(), part.at(), part.bytes()));
+      abi.older().ifPresent(part -> from.put(part.at(), from, part.to(), part.bytes()));
     }
     hidden.restore(frame);
     long pc = 0;

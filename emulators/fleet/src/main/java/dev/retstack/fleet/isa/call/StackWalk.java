@@ -111,9 +111,16 @@ public record StackWalk(
     return new StackWalk(forms, length, which, unread, atFirst);
   }
 
-  /** The same, where such an instruction ends what is known. */
+  /** This walk, which knows nothing any more behind such an instruction. */
   public StackWalk upTo(LongPredicate which) {
     return new StackWalk(forms, length, accept, which, atFirst);
+  }
+
+  /** This walk, which knows nothing of a function whose frame pointer points at no frame. */
+  public Prologue byFrame() {
+    return (code, function, site, after) ->
+        scan(code, function, site, after)
+            .map(f -> f.keepsFrame() || function == site ? f : f.withWhere(Where.UNREAD));
   }
 
   @Override
@@ -257,7 +264,7 @@ public record StackWalk(
     }
 
     /**
-     * Such a routine goes on elsewhere.
+     * Such a routine continues elsewhere.
      *
      * @param size of the jump
      */

@@ -35,7 +35,7 @@ public final class FunctionStarts {
     this.memory = memory;
   }
 
-  /** Those of a file; none where it has no such table, or one of another form. */
+  /** The table of a file; empty where it has none, or one of another form. */
   public static FunctionStarts of(ElfFile elf) {
     try {
       Optional<Section> section = elf.section(".eh_frame_hdr");

@@ -186,10 +186,7 @@ public final class JavaProbe implements BlockProbe {
     Site site = calls.site(among, operands);
     unhijackable += site == null ? 1 : 0;
     if (site != null && site.passed()) {
-      if (site.facts().where() == Where.UNREAD) {
-        leaveAlone(cards[site.convention()], site);
-      }
-      return true;
+      return site.facts().where() != Where.UNREAD || leaveAlone(cards[site.convention()], site);
     }
     return site == null || entry(site);
   }
@@ -225,15 +222,14 @@ public final class JavaProbe implements BlockProbe {
     } catch (GuestAccessException noFrameThere) {
       // counted like any other place without a slot
     }
-    leaveAlone(card, site);
-    return true;
+    return leaveAlone(card, site);
   }
 
   /**
    * Nothing shows where the function returns: it is counted. Where entries alone are wanted, it is
    * recorded all the same, from where the card has the return address once more, if it has.
    */
-  private void leaveAlone(AbiCard card, Site site) {
+  private boolean leaveAlone(AbiCard card, Site site) {
     if (!graphCaller && !contexts.areAsked()) {
       long from = 0;
       try {
@@ -241,25 +237,24 @@ public final class JavaProbe implements BlockProbe {
       } catch (GuestAccessException notThere) {
         // then it is not known
       }
-      long original = addresses.instruction(frames.original(from, landing, addresses));
-      batch.add(RecordBatch.FUNCTION, clock.now(), 0, site.selfPc(), original, 0, 0);
-      return;
+      return function(site, 0, from);
     }
     unhijackable++;
     if (leftAlone.size() < LEFT_ALONE) {
       leftAlone.add(site.selfPc());
     }
+    return true;
   }
 
   /** Records an entry, and hijacks the return where the tracer does. */
   private boolean enter(AbiCard card, Site site, int flags) {
     if (!graphCaller && !contexts.areAsked()) {
-      return function(site, 0);
+      return function(site, 0, slot.from());
     }
     long fp = card.fpAtEntry().isPresent() ? operands.value(card.fpAtEntry().get()) : 0;
     boolean isTask = (flags & SiteRules.TASK) != 0;
     if (!placed && (isTask || contexts.isToAsk(slot.retP()))) {
-      if (!contexts.place(isTask, site, slot, card, original(), fp)) {
+      if (!contexts.place(isTask, site, slot, card, original(slot.from()), fp)) {
         overruns++;
         return true;
       }
@@ -271,7 +266,7 @@ public final class JavaProbe implements BlockProbe {
     }
     boolean muted = contexts.isMuted() || (flags & SiteRules.MUTE) != 0;
     if (!graphCaller) {
-      return muted || function(site, 0);
+      return muted || function(site, 0, slot.from());
     }
     frames.lookForTailCall(site, slot, givenUp, landing, addresses);
     if (!inPieces || slot.tailCaller() >= 0) { // else addresses do not say what a longjmp left
@@ -282,7 +277,7 @@ public final class JavaProbe implements BlockProbe {
     }
     if (stack.isFull()) {
       overruns++;
-      return late.isUnwritten() || function(site, stack.size());
+      return late.isUnwritten() || function(site, stack.size(), slot.from());
     }
     int index = frames.hijack(site, slot, card, landing, !givenUp.isEmpty());
     frames.setFp(index, fp);
@@ -301,14 +296,14 @@ public final class JavaProbe implements BlockProbe {
   }
 
   /** Records a function without a frame: 0, or where ret_stack is full the frames in it. */
-  private boolean function(Site site, int depth) {
-    batch.add(RecordBatch.FUNCTION, clock.now(), depth, site.selfPc(), original(), 0, 0);
+  private boolean function(Site site, int depth, long from) {
+    batch.add(RecordBatch.FUNCTION, clock.now(), depth, site.selfPc(), original(from), 0, 0);
     return true;
   }
 
-  /** Where the function that is entered returns to, whatever is in its slot. */
-  private long original() {
-    return addresses.instruction(frames.original(slot.from(), landing, addresses));
+  /** Where the function that is entered returns to, by what is in its slot. */
+  private long original(long from) {
+    return addresses.instruction(frames.original(from, landing, addresses));
   }
 
   /** False where the batch is full: it comes again. */
