@@ -10,7 +10,6 @@ import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -19,7 +18,7 @@ import org.slf4j.LoggerFactory;
  * Follows a small topic of one partition and writes to it, on its own thread until closed. If Kafka
  * is away it waits and does not fail; then it begins the topic again.
  */
-abstract class TopicFeed implements AutoCloseable {
+abstract class TopicFeed extends KafkaThread {
   /** Longest wait for records, so that there is time to say something. */
   static final Duration POLL = Duration.ofMillis(250);
 
@@ -32,11 +31,7 @@ abstract class TopicFeed implements AutoCloseable {
   private final Logger log = LoggerFactory.getLogger(getClass());
   private final KafkaSettings kafka;
   private final String topic;
-  private final Duration pause;
-  private final Duration patience;
-  private final Thread thread;
   private final AtomicLong silentSince = new AtomicLong(HEARD);
-  private volatile boolean closed;
 
   /**
    * A feed that does not run yet.
@@ -46,17 +41,15 @@ abstract class TopicFeed implements AutoCloseable {
    * @param patience longest wait for its end
    */
   TopicFeed(KafkaSettings kafka, String topic, String name, Duration pause, Duration patience) {
+    super(name, "follow topic " + topic, pause, patience);
     this.kafka = kafka;
     this.topic = topic;
-    this.pause = pause;
-    this.patience = patience;
-    this.thread = Thread.ofPlatform().daemon().name(name).unstarted(this::run);
   }
 
   /**
    * Reads the topic from its beginning, and says what there is to say, until closed.
    *
-   * @throws KafkaException makes it begin anew
+   * @throws org.apache.kafka.common.KafkaException makes it begin anew
    */
   abstract void follow(
       KafkaConsumer<byte[], byte[]> consumer, KafkaProducer<byte[], byte[]> producer);
@@ -66,16 +59,8 @@ abstract class TopicFeed implements AutoCloseable {
     producer.close(Duration.ZERO);
   }
 
-  final void begin() {
-    thread.start();
-  }
-
   final String topic() {
     return topic;
-  }
-
-  final boolean isClosed() {
-    return closed;
   }
 
   /** Says this, and does not wait; where that fails the next word replaces this one. */
@@ -94,7 +79,7 @@ abstract class TopicFeed implements AutoCloseable {
             topic,
             Duration.ofNanos(now - since).toSeconds());
       }
-    } else if (!closed && silentSince.compareAndSet(HEARD, now)) {
+    } else if (!isClosed() && silentSince.compareAndSet(HEARD, now)) {
       log.warn(
           "topic {} takes no records: {} (tries continue, and success is logged)",
           topic,
@@ -102,18 +87,13 @@ abstract class TopicFeed implements AutoCloseable {
     }
   }
 
-  private void run() {
-    while (!closed) {
-      try (KafkaConsumer<byte[], byte[]> consumer = NodeRecords.consumer(kafka);
-          KafkaProducer<byte[], byte[]> producer =
-              new KafkaProducer<>(
-                  settings(), new ByteArraySerializer(), new ByteArraySerializer())) {
-        follow(consumer, producer);
-        leave(producer);
-      } catch (KafkaException e) {
-        log.warn("cannot follow topic {}: {}; trying again", topic, Reason.of(e));
-        pause();
-      }
+  @Override
+  final void work() {
+    try (KafkaConsumer<byte[], byte[]> consumer = NodeRecords.consumer(kafka);
+        KafkaProducer<byte[], byte[]> producer =
+            new KafkaProducer<>(settings(), new ByteArraySerializer(), new ByteArraySerializer())) {
+      follow(consumer, producer);
+      leave(producer);
     }
   }
 
@@ -121,25 +101,5 @@ abstract class TopicFeed implements AutoCloseable {
     Map<String, Object> settings = new HashMap<>(kafka.producer());
     settings.put(ProducerConfig.MAX_BLOCK_MS_CONFIG, MAX_BLOCK_MILLIS);
     return settings;
-  }
-
-  private void pause() {
-    try {
-      Thread.sleep(pause);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      closed = true;
-    }
-  }
-
-  /** Ends it; returns at once where it was never begun. */
-  @Override
-  public void close() {
-    closed = true;
-    try {
-      thread.join(patience.toMillis());
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
   }
 }
