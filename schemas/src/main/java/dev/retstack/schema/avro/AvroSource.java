@@ -234,7 +234,7 @@ public final class AvroSource {
     return OBJECT_BYTES + FIELD_BYTES * (long) fields;
   }
 
-  /** Heap that a text of so many bytes is granted. */
+  /** Heap that a text is granted, by its length in bytes. */
   public static long textBytes(int length) {
     return STRING_BYTES + 2L * length;
   }

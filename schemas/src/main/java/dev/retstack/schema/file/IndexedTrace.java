@@ -66,6 +66,21 @@ public final class IndexedTrace implements Closeable {
     }
   }
 
+  /**
+   * Another reader of the same file, for another thread. What this one knows of the index is not
+   * looked for again.
+   */
+  public IndexedTrace another() throws IOException {
+    IndexedTrace other = new IndexedTrace(file, TraceFileReader.open(file));
+    synchronized (blocks) {
+      other.index = index;
+      other.madeAnew = madeAnew;
+      other.cut = cut;
+      other.notice = notice;
+    }
+    return other;
+  }
+
   /** The index that is in use. */
   public TraceIndex index() {
     synchronized (blocks) {

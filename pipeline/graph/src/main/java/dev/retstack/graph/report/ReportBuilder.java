@@ -152,9 +152,7 @@ public final class ReportBuilder {
     for (GraphState state : states) {
       Optional<CoreGraph> core = state.core(key);
       if (core.isPresent()) {
-        return core.get().anomalies().rows().stream()
-            .map(row -> AnomalyRow.of(core.get(), row))
-            .toList();
+        return rows(core.get());
       }
     }
     return List.of();
@@ -164,9 +162,13 @@ public final class ReportBuilder {
   public List<AnomalyRow> anomalies() {
     List<AnomalyRow> rows = new ArrayList<>();
     for (CoreGraph core : cores(_ -> true)) {
-      core.anomalies().rows().forEach(row -> rows.add(AnomalyRow.of(core, row)));
+      rows.addAll(rows(core));
     }
     return Collections.unmodifiableList(rows);
+  }
+
+  private static List<AnomalyRow> rows(CoreGraph core) {
+    return core.anomalies().rows().stream().map(row -> AnomalyRow.of(core, row)).toList();
   }
 
   /** What was found wrong in all cores, all of it, as it was asked for. */
@@ -232,9 +234,9 @@ public final class ReportBuilder {
       }
     }
 
-    /** What stands over each tree; their calls are left out. */
-    public List<CallTree> heads() {
-      return List.copyOf(heads);
+    /** What stands over each of these trees; calls that would have to be made are left out. */
+    public static List<CallTree> heads(List<CallTree> trees) {
+      return trees instanceof Trees made ? Collections.unmodifiableList(made.heads) : trees;
     }
 
     @Override

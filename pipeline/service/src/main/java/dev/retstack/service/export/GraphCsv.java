@@ -34,8 +34,8 @@ public final class GraphCsv {
   public static void write(List<CallTree> trees, int maxDepth, boolean cut, Appendable out)
       throws IOException {
     Csv csv = new Csv(out);
-    List<CallTree> heads = trees instanceof ReportBuilder.Trees made ? made.heads() : trees;
-    SessionNames names = SessionNames.of(heads.stream().map(CallTree::session));
+    SessionNames names =
+        SessionNames.of(ReportBuilder.Trees.heads(trees).stream().map(CallTree::session));
     csv.line(
         "core",
         "task",

@@ -1,14 +1,12 @@
 package dev.retstack.service.identity;
 
+import dev.retstack.schema.wire.Digest;
 import java.security.GeneralSecurityException;
 import java.security.KeyFactory;
 import java.security.KeyPair;
 import java.security.KeyPairGenerator;
-import java.security.MessageDigest;
 import java.security.Signature;
 import java.security.spec.X509EncodedKeySpec;
-import java.util.Arrays;
-import java.util.HexFormat;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -20,7 +18,6 @@ import java.util.regex.Pattern;
  */
 public final class MemberKey {
   private static final String ALGORITHM = "Ed25519";
-  private static final int DIGEST_BYTES = 16;
   private static final Pattern CLIENT_ID = Pattern.compile(".*retstack-([0-9a-f]{32})");
 
   private final KeyPair pair;
@@ -56,12 +53,7 @@ public final class MemberKey {
 
   /** Tells a public key from others. */
   public static String digest(byte[] open) {
-    try {
-      byte[] all = MessageDigest.getInstance("SHA-256").digest(open);
-      return HexFormat.of().formatHex(Arrays.copyOf(all, DIGEST_BYTES));
-    } catch (GeneralSecurityException e) {
-      throw new IllegalStateException("every JVM has SHA-256", e);
-    }
+    return Digest.of(open);
   }
 
   /** Signs what nobody else can sign. */

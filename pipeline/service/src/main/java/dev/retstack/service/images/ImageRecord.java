@@ -4,6 +4,7 @@ import dev.retstack.schema.Image;
 import dev.retstack.schema.chunk.Chunks;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.wire.ConfluentFrame;
+import dev.retstack.schema.wire.Digest;
 import dev.retstack.schema.wire.ImageKey;
 import dev.retstack.schema.wire.Visible;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -35,6 +36,6 @@ public record ImageRecord(Image image, ImagePlace place, byte[] message) {
 
   /** Tells its content from others. */
   public String digest() {
-    return ImageKey.digest(message);
+    return Digest.of(message);
   }
 }

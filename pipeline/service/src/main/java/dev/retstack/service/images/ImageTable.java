@@ -1,6 +1,6 @@
 package dev.retstack.service.images;
 
-import dev.retstack.schema.wire.ImageKey;
+import dev.retstack.schema.wire.Digest;
 import java.util.BitSet;
 import java.util.HashSet;
 import java.util.Iterator;
@@ -87,7 +87,7 @@ final class ImageTable {
   /** An image was announced. If it is taken, this is the place that counts from now on. */
   Came came(String buildId, ImagePlace place, byte[] message) {
     Content first = places.get(buildId);
-    String digest = ImageKey.digest(message);
+    String digest = Digest.of(message);
     if (first == null && (placeBytes(buildId) > placeBytesMax || mayBeForgotten(buildId))) {
       forgotten++;
       return Came.UNSURE;
@@ -114,7 +114,7 @@ final class ImageTable {
   /** The first content of an image was found by a search; does nothing where it is known. */
   void found(String buildId, ImagePlace place, byte[] message) {
     if (!places.containsKey(buildId)) {
-      take(buildId, new Content(place, ImageKey.digest(message)), message);
+      take(buildId, new Content(place, Digest.of(message)), message);
     }
   }
 
@@ -125,7 +125,7 @@ final class ImageTable {
    */
   boolean readAgain(String buildId, ImagePlace place, byte[] message) {
     Content known = places.get(buildId);
-    String digest = ImageKey.digest(message);
+    String digest = Digest.of(message);
     if (known != null && known.place().equals(place) && known.digest().equals(digest)) {
       take(buildId, known, message);
     }

@@ -81,28 +81,22 @@ public final class GroupMember {
 
   /** Partitions that it has to open: those that it was given and can read, in order. */
   public Set<Integer> toOpen() {
-    Set<Integer> wanted = new TreeSet<>();
-    known
-        .get()
-        .parts()
-        .forEach(
-            (partition, standing) -> {
-              if (standing == Standing.HELD) {
-                wanted.add(partition);
-              }
-            });
-    return wanted;
+    return standing(Standing.HELD);
   }
 
-  /** Partitions that it was given and cannot read. */
+  /** Partitions that it was given and cannot read, in order. */
   public Set<Integer> leftAlone() {
+    return standing(Standing.LEFT_ALONE);
+  }
+
+  private Set<Integer> standing(Standing wanted) {
     Set<Integer> found = new TreeSet<>();
     known
         .get()
         .parts()
         .forEach(
             (partition, standing) -> {
-              if (standing == Standing.LEFT_ALONE) {
+              if (standing == wanted) {
                 found.add(partition);
               }
             });

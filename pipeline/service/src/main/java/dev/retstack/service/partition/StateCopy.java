@@ -65,7 +65,7 @@ public record StateCopy(
         limits);
   }
 
-  /** A state of its own for the asker: cores beyond the bytes of the copy rest. */
+  /** A state for the asker alone: cores beyond the bytes of the copy rest. */
   public GraphState state() {
     try {
       return GraphState.readFrom(new ByteInput(bytes), limits, new StateBudget(bytes.length, 0));

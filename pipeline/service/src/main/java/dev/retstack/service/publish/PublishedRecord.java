@@ -2,9 +2,11 @@ package dev.retstack.service.publish;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.retstack.schema.Image;
 import dev.retstack.schema.avro.AvroRecord;
 import dev.retstack.schema.wire.ConfluentFrame;
 import dev.retstack.schema.wire.Headers;
+import dev.retstack.schema.wire.ImageKey;
 import dev.retstack.schema.wire.SchemaIds;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -32,8 +34,19 @@ public final class PublishedRecord {
   /** A record that belongs to no session. */
   public static ProducerRecord<byte[], byte[]> of(
       String topic, Integer partition, byte[] key, AvroRecord value) {
-    ProducerRecord<byte[], byte[]> record =
-        new ProducerRecord<>(topic, partition, key, ConfluentFrame.encode(value));
+    return described(
+        new ProducerRecord<>(topic, partition, key, ConfluentFrame.encode(value)), value);
+  }
+
+  /** An image under the key of its content. */
+  public static ProducerRecord<byte[], byte[]> image(String topic, Image image) {
+    byte[] message = ConfluentFrame.encode(image);
+    byte[] key = ImageKey.of(image.getBuildId(), message);
+    return described(new ProducerRecord<>(topic, key, message), image);
+  }
+
+  private static ProducerRecord<byte[], byte[]> described(
+      ProducerRecord<byte[], byte[]> record, AvroRecord value) {
     record.headers().add(Headers.CONTENT_TYPE, AVRO);
     record.headers().add(Headers.SCHEMA_FINGERPRINT, fingerprint(value.getSchema()));
     return record;

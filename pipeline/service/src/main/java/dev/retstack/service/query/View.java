@@ -27,12 +27,11 @@ import java.util.function.UnaryOperator;
 
 /** Partitions as they were when they were asked for, merged. Immutable. */
 public final class View {
-  private final List<StateCopy> positions = new ArrayList<>();
-  private final Coverage coverage;
-
   /** Of an answer, of which rows are made that no state holds. */
   private static final long ANOMALY_BYTES = Runtime.getRuntime().maxMemory() / 16;
 
+  private final List<StateCopy> positions = new ArrayList<>();
+  private final Coverage coverage;
   private final ReportBuilder merged = new ReportBuilder();
   private final long open;
   private final ForgottenSessions forgotten;

@@ -66,10 +66,11 @@ final class TopicReader {
         kafka.consumer(),
         record -> {
           ImageRecord found = ImageRecord.of(record);
-          String first = digests.putIfAbsent(found.image().getBuildId(), found.digest());
+          String digest = found.digest();
+          String first = digests.putIfAbsent(found.image().getBuildId(), digest);
           if (first == null) {
             images.take(found.image());
-          } else if (!first.equals(found.digest())) {
+          } else if (!first.equals(digest)) {
             throw new CorruptChunkException("another content came first");
           }
         });

@@ -4,8 +4,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.Image;
-import dev.retstack.schema.wire.ConfluentFrame;
-import dev.retstack.schema.wire.ImageKey;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.kafka.KafkaSettings;
 import dev.retstack.service.publish.PublishedRecord;
@@ -41,8 +39,7 @@ public final class TraceProducer implements AutoCloseable {
 
   /** Publishes an image and waits until it is stored: chunks may name it from then on. */
   public void image(Image image) throws IOException, InterruptedException {
-    byte[] key = ImageKey.of(image.getBuildId(), ConfluentFrame.encode(image));
-    await(send(PublishedRecord.of(topics.images(), null, key, image)));
+    await(send(PublishedRecord.image(topics.images(), image)));
   }
 
   /**

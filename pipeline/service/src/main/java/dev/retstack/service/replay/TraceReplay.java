@@ -232,7 +232,7 @@ public final class TraceReplay {
       List<TraceIndex.Core> cores = cores(trace, window);
       int threads = Math.min(cores.size(), Runtime.getRuntime().availableProcessors());
       if (threads > 1 && trace.isIndexed()) {
-        if (countInThreads(file, state, cores, window, threads, told)) {
+        if (countInThreads(file, trace, state, cores, window, threads, told)) {
           return Replayed.of(state, trace.isCut(), trace.notice());
         }
       }
@@ -259,12 +259,13 @@ public final class TraceReplay {
   }
 
   /**
-   * Each thread takes the core that is next into a state of its own.
+   * Each thread takes the core that is next into its own state.
    *
    * @return false where it has to be done in one thread, which says what is wrong
    */
   private static boolean countInThreads(
       Path file,
+      IndexedTrace trace,
       GraphState state,
       Collection<TraceIndex.Core> cores,
       Window window,
@@ -280,11 +281,11 @@ public final class TraceReplay {
         () -> {
           GraphState lane = state.blank().named(LateSymbols.NONE).anywhere();
           lanes.add(lane);
-          try (IndexedTrace trace = IndexedTrace.open(file)) {
+          try (IndexedTrace own = trace.another()) {
             for (TraceIndex.Core core = left.poll(); core != null; core = left.poll()) {
-              count(file, trace, core, state, lane, window, told);
+              count(file, own, core, state, lane, window, told);
             }
-            if (!trace.isIndexed()) {
+            if (!own.isIndexed()) {
               wrong.set(true);
             }
           } catch (Throwable e) {

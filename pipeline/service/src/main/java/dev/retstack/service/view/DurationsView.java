@@ -78,7 +78,7 @@ public final class DurationsView {
       boolean summed,
       Optional<Coverage> coverage) {
     Set<String> sessions = new TreeSet<>();
-    heads(trees).forEach(tree -> sessions.add(tree.session()));
+    ReportBuilder.Trees.heads(trees).forEach(tree -> sessions.add(tree.session()));
     if (!summed && sessions.size() > 1) {
       throw new BadRequestException(
           409,
@@ -107,10 +107,6 @@ public final class DurationsView {
     Document document = new Document();
     coverage.ifPresent(of -> of.addTo(document));
     return view.describe(units, function, document);
-  }
-
-  private static List<CallTree> heads(List<CallTree> trees) {
-    return trees instanceof ReportBuilder.Trees made ? made.heads() : trees;
   }
 
   private static BadRequestException unknown(List<CallTree> trees, String function) {
