@@ -14,6 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.NoSuchFileException;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import picocli.CommandLine;
@@ -129,8 +130,9 @@ public final class Main {
     if (Shutdown.processEnds()) {
       return code;
     }
-    terminal.note(sentence(thrown));
-    if (verbose || isDefect(thrown)) {
+    Optional<String> known = sentence(thrown);
+    terminal.note(known.orElse("this is a defect of retstack, please report it: " + thrown));
+    if (verbose || known.isEmpty()) {
       thrown.printStackTrace(terminal.err());
     }
     return code;
@@ -144,18 +146,13 @@ public final class Main {
     };
   }
 
-  private static String sentence(Exception thrown) {
+  /** What went wrong, where it is no defect. */
+  private static Optional<String> sentence(Exception thrown) {
     return switch (thrown) {
-      case CommandException known -> known.getMessage();
-      case UnicornLoadException known -> known.getMessage();
-      case IOException io -> FileTrouble.sentence(io);
-      default -> "this is a defect of retstack, please report it: " + thrown;
+      case CommandException known -> Optional.of(known.getMessage());
+      case UnicornLoadException known -> Optional.of(known.getMessage());
+      case IOException io -> Optional.of(FileTrouble.sentence(io));
+      default -> Optional.empty();
     };
-  }
-
-  private static boolean isDefect(Exception thrown) {
-    return !(thrown instanceof CommandException
-        || thrown instanceof UnicornLoadException
-        || thrown instanceof IOException);
   }
 }

@@ -59,7 +59,7 @@ final class OldClassesTest {
         .toList();
   }
 
-  /** Those that no class archive holds. */
+  /** Classes that no class archive holds. */
   private static List<String> oldClasses(Path jar) throws IOException {
     List<String> old = new ArrayList<>();
     try (ZipFile zip = new ZipFile(jar.toFile())) {
