@@ -30,6 +30,7 @@ import java.util.concurrent.Executors;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -39,6 +40,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * refused with the bound, and the member lives. {@code -Dretstack.questions=N} has N cores of each
  * kind, {@code -Dretstack.memory} prints what each question took.
  */
+@Order(1)
 class QuestionsMemoryTest {
   private static final int CORES = Integer.getInteger("retstack.questions", 150);
   private static final boolean TABLE = Boolean.getBoolean("retstack.memory");

@@ -25,6 +25,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
@@ -34,6 +35,7 @@ import org.junit.jupiter.api.io.TempDir;
  * {@code top} on a terminal, which is a pseudo terminal of script(1): its frames fit the window and
  * leave the scrollback alone, and while the broker is away they say what is not known.
  */
+@Order(1)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Timeout(240)
 class TopInWindowTest {
