@@ -130,13 +130,17 @@ final class Tracing {
         .forEach(
             c ->
                 c.countingFunctions()
-                    .forEach(f -> overwrite(f.address(), entryStub(image, c.card(), f.address()))));
+                    .forEach(f -> returnAtOnce(image, f.address(), f.address(), c.card())));
   }
 
-  /** Not where a function ends behind the memory that there is. */
-  private void overwrite(long address, byte[] code) {
-    if (memory.isMapped(address, code.length)) {
-      memory.write(address, code);
+  /**
+   * Not where a function ends behind the memory that there is, or is shorter than what it would be
+   * overwritten with: it does as little.
+   */
+  private void returnAtOnce(LoadedImage of, long inFile, long address, AbiCard card) {
+    byte[] stub = entryStub(of, card, inFile);
+    if (memory.isMapped(address, stub.length) && stub.length <= of.elf().bytesToNext(inFile)) {
+      memory.write(address, stub);
     }
   }
 
@@ -205,10 +209,7 @@ final class Tracing {
 
       private void returnAtOnce(Mapped object, Symbol function, AbiCard card) {
         long inFile = function.address() - object.bias();
-        byte[] stub = entryStub(object.image(), card, inFile);
-        if (function.address() + stub.length <= object.base() + object.length()) {
-          overwrite(function.address(), stub);
-        }
+        Tracing.this.returnAtOnce(object.image(), inFile, function.address(), card);
       }
 
       private void changed() {

@@ -243,7 +243,7 @@ final class Riscv {
         .callForms(calls)
         .callRelocations(0, CALL_RELOCATIONS)
         .nop("13 00 00 00", "01 00")
-        .entryStub("67 80 00 00")
+        .entryStub("82 80") // no longer than the least that a program may have
         .returnAddress(Operand.register(UC_RISCV_REG_RA));
   }
 

@@ -20,13 +20,18 @@ public final class PatchSites {
 
   private final List<PatchSite> all;
   private final Long2IntOpenHashMap jumpEnds = new Long2IntOpenHashMap();
+  private final Long2IntOpenHashMap atStart = new Long2IntOpenHashMap();
 
   private PatchSites(List<PatchSite> all) {
     this.all = List.copyOf(all);
     jumpEnds.defaultReturnValue(NONE);
+    atStart.defaultReturnValue(NONE);
     for (int i = 0; i < all.size(); i++) {
-      if (all.get(i).jumpEnd() != 0) {
-        jumpEnds.put(all.get(i).jumpEnd(), i);
+      PatchSite site = all.get(i);
+      if (site.skipsAtStart()) {
+        atStart.put(site.site().address(), i);
+      } else if (site.jumpEnd() != 0) {
+        jumpEnds.put(site.jumpEnd(), i);
       }
     }
   }
@@ -104,6 +109,11 @@ public final class PatchSites {
 
   public PatchSite get(int index) {
     return all.get(index);
+  }
+
+  /** The site at an address where a nop skips the call, or {@link #NONE}. */
+  public int skippedAt(long address) {
+    return atStart.get(address);
   }
 
   /** The site whose jump ends at an address, or {@link #NONE}. */

@@ -7,10 +7,14 @@ import dev.retstack.fleet.settings.TraceSettings;
 import dev.retstack.fleet.zoo.Run;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Firmware whose start-up code copies data and functions from ROM, where {@code p_paddr} says that
@@ -26,7 +30,10 @@ class RomImagesTest {
       #else
       #define EXIT(code) __asm__ volatile("mov x0, %0; mov x8, #93; svc #0" : : "r"((long)(code)))
       #endif
-      #define UNTRACED __attribute__((patchable_function_entry(0)))
+      #define COUNTING(name) __asm__(".text; .globl " #name "; .type " #name ", %function; " #name \
+                                     ": ret; .size " #name ", . - " #name);
+      COUNTING(mcount) COUNTING(_mcount) COUNTING(__fentry__)
+      #define UNTRACED __attribute__((no_instrument_function, patchable_function_entry(0)))
       #define FAST __attribute__((noinline, section(".fast")))
       int value = 12;
       int calls;
@@ -35,7 +42,7 @@ class RomImagesTest {
       __attribute__((noinline)) int slow(int x) { return x + 1; }
       int (*volatile run)(int) = fast;
       extern char from[], to[], end[], zero[], zero_end[];
-      UNTRACED void _start(void) {
+      UNTRACED __attribute__((noinline)) static int once(void) {
         for (volatile char *t = to, *f = from; t != end;) *t++ = *f++;
         for (volatile char *z = zero; z != zero_end;) *z++ = 0;
       #if defined(__riscv)
@@ -43,7 +50,11 @@ class RomImagesTest {
       #endif
         int sum = 0;
         for (int i = 0; i < 4; i++) sum += run(i) + slow(i);
-        EXIT(value + calls + sum);
+        return value + calls + sum;
+      }
+      UNTRACED void _start(void) {
+        once(); // code that ran is overwritten by itself
+        EXIT(once());
       }
       """;
 
@@ -65,15 +76,23 @@ class RomImagesTest {
 
   @TempDir private Path dir;
 
+  static Stream<Arguments> builds() {
+    return Stream.of(GuestCompiler.values())
+        .flatMap(
+            compiler ->
+                Stream.of("-fpatchable-function-entry=4", "-pg", "-pg -mfentry")
+                    .filter(how -> compiler == GuestCompiler.X86_64 || !how.contains("-mfentry"))
+                    .map(how -> Arguments.of(compiler, how)));
+  }
+
   @ParameterizedTest
-  @EnumSource
-  void areReadWhereTheStartUpCodeReadsThem(GuestCompiler compiler) throws Exception {
+  @MethodSource("builds")
+  void areReadWhereTheStartUpCodeReadsThem(GuestCompiler compiler, String how) throws Exception {
     for (String ram : new String[] {"30000000", "10000000"}) {
-      Path program =
-          compiler
-              .assumeInstalled()
-              .compile(
-                  dir.resolve("rom-" + ram + ".elf"),
+      Path layout = Files.writeString(dir.resolve("layout.ld"), LAYOUT.replace("ADDRESS", ram));
+      List<String> arguments =
+          new ArrayList<>(
+              List.of(
                   "-O2",
                   "-static",
                   "-nostdlib",
@@ -81,12 +100,15 @@ class RomImagesTest {
                   "-fno-pie",
                   "-no-pie",
                   "-fno-omit-frame-pointer",
-                  "-fpatchable-function-entry=4",
                   "-Wl,--build-id=none",
                   "-Wl,--no-warn-rwx-segments",
-                  "-Wl,-T,"
-                      + Files.writeString(dir.resolve("layout.ld"), LAYOUT.replace("ADDRESS", ram)),
-                  Files.writeString(dir.resolve("rom.c"), SOURCE).toString());
+                  "-Wl,-T," + layout,
+                  Files.writeString(dir.resolve("rom.c"), SOURCE).toString()));
+      arguments.addAll(List.of(how.split(" ", -1)));
+      Path program =
+          compiler
+              .assumeInstalled()
+              .compile(dir.resolve("rom-" + ram + ".elf"), arguments.toArray(String[]::new));
       LoadedImage image = LoadedImage.load(program);
       for (ProbeKind probe : new ProbeKind[] {ProbeKind.JAVA, ProbeKind.NATIVE}) {
         Run run =
@@ -99,7 +121,8 @@ class RomImagesTest {
         // 12 and 8 calls of mix; 48 of fast, 10 of slow
         assertThat(run.ending().detail()).isEqualTo("exited with code 78");
         assertThat(run.counts())
-            .containsOnly(Map.entry("fast", 4L), Map.entry("mix", 8L), Map.entry("slow", 4L));
+            .as("%s", probe)
+            .containsOnly(Map.entry("fast", 8L), Map.entry("mix", 16L), Map.entry("slow", 8L));
       }
     }
   }

@@ -422,6 +422,11 @@ public final class ElfFile {
     return functions.find(pc);
   }
 
+  /** Bytes from an address to the next function; a large number behind the last. */
+  public long bytesToNext(long address) {
+    return functions.bytesToNext(address);
+  }
+
   /** All names of that function, the first of them its own. */
   public List<String> namesAt(long pc) {
     return functions.names(pc);

@@ -139,6 +139,11 @@ record ElfHeader(
         programHeaderOffset, (long) programHeaderCount * programHeaderBytes(), "e_phoff");
   }
 
+  /** Offset in the file behind the program headers. */
+  long programHeadersEnd() {
+    return programHeaderOffset + (long) programHeaderCount * programHeaderBytes();
+  }
+
   private void requireSections(ElfBytes bytes) throws ElfFormatException {
     if (sectionHeaderOffset == 0) {
       return;

@@ -88,6 +88,21 @@ record FunctionTable(
     return inside ? Optional.of(s) : Optional.empty();
   }
 
+  /** Bytes from an address to the next function; a large number behind the last. */
+  long bytesToNext(long address) {
+    int low = 0;
+    int high = functions.size();
+    while (low < high) {
+      int middle = (low + high) >>> 1;
+      if (Long.compareUnsigned(functions.get(middle).address(), address) <= 0) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low < functions.size() ? functions.get(low).address() - address : Long.MAX_VALUE;
+  }
+
   private static List<Symbol> apart(List<Symbol> sorted, Long2ObjectMap<List<String>> aliases) {
     List<Symbol> kept = new ArrayList<>(sorted.size());
     for (Symbol s : sorted) {

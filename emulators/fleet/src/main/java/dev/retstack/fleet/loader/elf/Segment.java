@@ -25,6 +25,12 @@ public record Segment(
     return address + memoryBytes;
   }
 
+  /** What is left of it from an address on, behind all that the file gives. */
+  Segment from(long start) {
+    ByteBuffer none = data.slice(0, 0).order(data.order());
+    return new Segment(start, end() - start, none, readable, writable, executable);
+  }
+
   /** True where both have a byte at one address. */
   boolean overlaps(Segment other) {
     return Long.compareUnsigned(address, other.end()) < 0

@@ -1,5 +1,6 @@
 package dev.retstack.fleet.loader.elf;
 
+import dev.retstack.fleet.memory.Addresses;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -44,6 +45,7 @@ record SegmentTable(
     List<FileRange> notes = new ArrayList<>();
     List<Load> files = new ArrayList<>();
     List<ProgramHeader> headers = new ArrayList<>();
+    List<Segment> headersOnly = new ArrayList<>();
     Optional<String> interpreter = Optional.empty();
     Optional<Boolean> executableStack = Optional.empty();
     long memory = 0;
@@ -70,6 +72,9 @@ record SegmentTable(
           }
           loads.add(load);
           headers.add(p);
+          if (p.offset() == 0 && p.fileSize() == header.programHeadersEnd()) {
+            headersOnly.add(load);
+          }
           files.add(new Load(new FileRange(p.offset(), p.fileSize()), load.address(), p.flags()));
         }
         case Elf.PT_GNU_STACK -> executableStack = Optional.of((p.flags() & Elf.PF_X) != 0);
@@ -80,6 +85,7 @@ record SegmentTable(
         default -> {}
       }
     }
+    headersOnly.forEach(load -> makeWay(load, loads));
     loads.sort((a, b) -> Long.compareUnsigned(a.address(), b.address()));
     requireApart(bytes, loads);
     if (program && header.type() == Elf.ET_EXEC && interpreter.isEmpty()) {
@@ -92,6 +98,25 @@ record SegmentTable(
         List.copyOf(notes),
         List.copyOf(files),
         bias);
+  }
+
+  /**
+   * GNU ld begins a segment at a page, and puts the headers of the file in front of its sections.
+   * Where a script has something else on that page, only the sections are meant.
+   */
+  private static void makeWay(Segment load, List<Segment> loads) {
+    long start = load.address();
+    for (Segment other : loads) {
+      if (other != load && load.overlaps(other)) {
+        start = Addresses.higher(start, other.end());
+      }
+    }
+    if (start != load.address()) {
+      loads.remove(load);
+      if (Long.compareUnsigned(start, load.end()) < 0) {
+        loads.add(load.from(start));
+      }
+    }
   }
 
   /**

@@ -63,7 +63,7 @@ final class NativeBlocks {
     } else if (trampolines.indexAt(address) >= 0) {
       kind = "HANDLER";
       index = LandingPage.PLACES + trampolines.indexAt(address);
-    } else if (site != null) {
+    } else if (site != null && !sites.isCallAgain(site)) {
       kind = site.byAddress() ? "FUNCTION" : "SITE";
       index = sites.at(address, site, behind);
     } else if (landing.holds(address) || trampolines.holds(address)) {

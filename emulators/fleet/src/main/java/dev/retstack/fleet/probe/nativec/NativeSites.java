@@ -104,6 +104,11 @@ final class NativeSites {
     return indexes.computeIfAbsent(new Key(address, behind, site.selfPc()), key -> add(key, site));
   }
 
+  /** True for a site whose call the program wrote again: the counting function is the entry. */
+  boolean isCallAgain(EntryPoints.Site site) {
+    return site.switchedOff() && patcher.isCallAgain(site);
+  }
+
   /** Index of the skipped call that a block ends with; -1: with none. */
   int behind(long end) {
     PatchSite site = patcher.jumpingTo(end);

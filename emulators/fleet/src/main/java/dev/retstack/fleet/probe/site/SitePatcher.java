@@ -165,6 +165,17 @@ public final class SitePatcher {
     return index != PatchSites.NONE && forms[index] == Form.SKIP ? sites.get(index) : null;
   }
 
+  /**
+   * True where the program wrote a call again that a nop skips, such as start-up code that copies
+   * functions from ROM. The call reaches the counting function, so its site is no entry then.
+   */
+  public boolean isCallAgain(EntryPoints.Site skipped) {
+    int index = sites.skippedAt(skipped.selfPc());
+    return index != PatchSites.NONE
+        && ByteList.of(memory.read(sites.get(index).start(), sites.get(index).call().size()))
+            .equals(sites.get(index).call());
+  }
+
   /** A skipped call as a place of entry. */
   public static EntryPoints.Site entry(PatchSite skipped) {
     return new EntryPoints.Site(
