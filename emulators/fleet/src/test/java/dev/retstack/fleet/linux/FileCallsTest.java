@@ -378,7 +378,7 @@ final class FileCallsTest {
   }
 
   @Test
-  void filesThatWereAskedForInVainAreListedUnlessTheyAreFoundElsewhere() throws Exception {
+  void filesThatWereAskedForInVainAreListed() throws Exception {
     Path there = Files.writeString(folder.resolve("there.so"), "");
     try (Guest guest = new Guest("x86_64", "", o -> o.withReadable(List.of(folder)))) {
       String[] names = {"/a/there.so", "/etc/ld.so.preload", "/b/c\033[31m", "/b/e", "/f/e"};
@@ -391,11 +391,15 @@ final class FileCallsTest {
       assertThat(guest.call("rmdir", SCRATCH)).isEqualTo(Errno.ENOENT.result());
 
       assertThat(guest.process.lacks(false)).isEmpty();
+      assertThat(open(guest, Path.of("/etc/passwd"), 0)).isEqualTo(Errno.ENOENT.result());
+      assertThat(guest.process.lacks(false))
+          .containsExactly(
+              "asked in vain for /etc/passwd: it sees only files below --readable and --writable");
       assertThat(guest.process.lacks(true))
           .containsExactly(
               "asked in vain for /b/c\uFFFD[31m, /b/e, "
                   + folder.resolve("none")
-                  + ": it sees only files below --readable and --writable");
+                  + ", /etc/passwd: it sees only files below --readable and --writable");
     }
   }
 

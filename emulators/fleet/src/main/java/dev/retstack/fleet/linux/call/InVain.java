@@ -1,6 +1,9 @@
 package dev.retstack.fleet.linux.call;
 
 import dev.retstack.schema.wire.Visible;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -86,7 +89,8 @@ public final class InVain {
   /**
    * Limits that the program reached, and files that it did not find; a line each, with the cure.
    *
-   * @param failed true where it failed: else it can do without those files
+   * @param failed true where it failed: else only files count that the host has, since no program
+   *     finds the others anywhere
    */
   public List<String> lacks(boolean failed) {
     List<String> lines = new ArrayList<>();
@@ -100,16 +104,24 @@ public final class InVain {
           "a mapping was refused %s: a core has at most %,d; map larger pieces"
               .formatted(times(refusedMappings), mappingsMax));
     }
-    if (failed && !files.isEmpty()) {
-      long more = files.size() - FILES_SHOWN + moreFiles;
+    List<String> missed = files.values().stream().filter(f -> failed || isOnHost(f)).toList();
+    if (!missed.isEmpty()) {
+      long more = missed.size() - FILES_SHOWN + moreFiles;
       lines.add(
           "asked in vain for %s%s: it sees only files below --readable and --writable"
               .formatted(
-                  String.join(
-                      ", ", files.values().stream().limit(FILES_SHOWN).map(InVain::shown).toList()),
+                  String.join(", ", missed.stream().limit(FILES_SHOWN).map(InVain::shown).toList()),
                   more > 0 ? " and %,d more".formatted(more) : ""));
     }
     return lines;
+  }
+
+  private static boolean isOnHost(String name) {
+    try {
+      return Files.exists(Path.of(name));
+    } catch (InvalidPathException _) {
+      return false;
+    }
   }
 
   private static String shown(String name) {
