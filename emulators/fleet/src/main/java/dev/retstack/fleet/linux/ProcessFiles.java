@@ -21,8 +21,14 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** The files below {@code /proc} that tell of the process: its memory, its state, its program. */
+/**
+ * The files below {@code /proc} about the process: its memory, its state, its program; and the one
+ * about its processors.
+ */
 final class ProcessFiles implements FileTable.Words {
+  /** Where C libraries read how many processors there are: one, number 0. */
+  private static final String PROCESSORS = "/sys/devices/system/cpu/online";
+
   private static final Pattern NAME = Pattern.compile("/proc/(?:self|1000)/(maps|stat|exe)");
 
   private final GuestMemory memory;
@@ -61,6 +67,9 @@ final class ProcessFiles implements FileTable.Words {
 
   @Override
   public Optional<OpenFile> find(String name, ToLongFunction<Path> numbers) {
+    if (name.equals(PROCESSORS)) {
+      return Optional.of(new OpenFile.Text(() -> "0\n"));
+    }
     Matcher match = NAME.matcher(name);
     if (!match.matches()) {
       return threadNames.find(name);

@@ -85,6 +85,10 @@ class ProcessFilesTest {
         printf("exe %d %d %d %d\\n", memcmp(magic, "\\177ELF", 4), stat("/proc/self/exe", &s),
                lstat("/proc/self/exe", &s) || s.st_size < 1000,
                open("/proc/self/exe", O_RDWR) == -1);
+        char online[8] = "";
+        fd = open("/sys/devices/system/cpu/online", O_RDONLY);
+        read(fd, online, sizeof online - 1);
+        printf("processors %s %ld\\n", strtok(online, "\\n"), sysconf(_SC_NPROCESSORS_ONLN));
         return 0;
       }
       """;
@@ -121,6 +125,7 @@ class ProcessFilesTest {
               own stack 0 1
               1000 (prog) R 1 52 1
               exe 0 0 0 1
+              processors 0 1
               """);
       assertThat(run.result().ending().detail()).isEqualTo("exited with code 0");
       first = first == null ? run.stdout() : first;

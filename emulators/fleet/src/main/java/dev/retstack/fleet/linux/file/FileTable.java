@@ -273,7 +273,7 @@ public final class FileTable {
       case "/dev/zero" -> Optional.of(new OpenFile.Source(null));
       case "/dev/random", "/dev/urandom" -> Optional.of(new OpenFile.Source(random));
       case "/dev/tty" -> throw new SystemCallException(Errno.ENXIO);
-      default -> text.startsWith("/proc/") ? words.find(text, this::number) : Optional.empty();
+      default -> words.find(text, this::number);
     };
   }
 
