@@ -381,7 +381,9 @@ final class FileCallsTest {
   void filesThatWereAskedForInVainAreListed() throws Exception {
     Path there = Files.writeString(folder.resolve("there.so"), "");
     try (Guest guest = new Guest("x86_64", "", o -> o.withReadable(List.of(folder)))) {
-      String[] names = {"/a/there.so", "/etc/ld.so.preload", "/b/c\033[31m", "/b/e", "/f/e"};
+      String[] names = {
+        "/usr", "/a/there.so", "/etc/ld.so.preload", "/b/c\033[31m", "/b/e", "/f/e"
+      };
       for (String name : names) {
         assertThat(open(guest, Path.of(name), 0)).isEqualTo(Errno.ENOENT.result());
       }
@@ -397,7 +399,7 @@ final class FileCallsTest {
               "asked in vain for /etc/passwd: it sees only files below --readable and --writable");
       assertThat(guest.process.lacks(true))
           .containsExactly(
-              "asked in vain for /b/c\uFFFD[31m, /b/e, "
+              "asked in vain for /usr, /b/c\uFFFD[31m, /b/e, "
                   + folder.resolve("none")
                   + ", /etc/passwd: it sees only files below --readable and --writable");
     }

@@ -90,7 +90,7 @@ public final class InVain {
    * Limits that the program reached, and files that it did not find; a line each, with the cure.
    *
    * @param failed true where it failed: else only files count that the host has, since no program
-   *     finds the others anywhere
+   *     finds the others anywhere. Folders do not: loaders search them
    */
   public List<String> lacks(boolean failed) {
     List<String> lines = new ArrayList<>();
@@ -118,7 +118,7 @@ public final class InVain {
 
   private static boolean isOnHost(String name) {
     try {
-      return Files.exists(Path.of(name));
+      return Files.exists(Path.of(name)) && !Files.isDirectory(Path.of(name));
     } catch (InvalidPathException _) {
       return false;
     }
