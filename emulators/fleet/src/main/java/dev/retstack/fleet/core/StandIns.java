@@ -18,17 +18,26 @@ final class StandIns {
   /** More than a return of any ISA. */
   private static final int LEAST_BYTES = 8;
 
-  private static final byte LOCAL_FUNCTION = 2;
+  /**
+   * {@code st_info}, without a type: a loader may take the value of a function for the address of
+   * code that looks it up (MIPS).
+   */
+  private static final byte LOCAL = 0;
+
+  private static final byte GLOBAL = 1 << 4;
   private static final byte HIDDEN = 2;
 
   /** Any section: the symbol's value is an address that moves with the program. */
   private static final short DEFINED = 1;
 
   private final GuestMemory memory;
+  private final byte info;
   private final boolean wide;
 
-  private StandIns(GuestMemory memory) {
+  private StandIns(LoadedImage image, GuestMemory memory) {
     this.memory = memory;
+    // hidden is enough for glibc; musl, which does not know such addends, looks for what is global
+    info = image.isa().syscalls().dynamic().localValuesInAddends() ? GLOBAL : LOCAL;
     wide = memory.wordBytes() == Long.BYTES;
   }
 
@@ -45,7 +54,7 @@ final class StandIns {
     if (all.isEmpty()) {
       return;
     }
-    StandIns made = new StandIns(memory);
+    StandIns made = new StandIns(image, memory);
     memory.map(imports.page(), GuestMemory.PAGE, GuestMemory.READ | GuestMemory.WRITE);
     all.forEach(standIn -> memory.write(standIn.address(), imports.leafReturn()));
     made.define(image, image.elf(), 0, image.elf().bias());
@@ -83,7 +92,7 @@ final class StandIns {
    * @param bias what is added to its addresses
    */
   static void write(LoadedImage image, LoadedImage shared, long bias, GuestMemory memory) {
-    new StandIns(memory).define(image, shared.elf(), bias, bias);
+    new StandIns(image, memory).define(image, shared.elf(), bias, bias);
   }
 
   /**
@@ -102,7 +111,7 @@ final class StandIns {
   }
 
   /**
-   * Makes an undefined symbol a function of the program; only where the table stands that the file
+   * Makes an undefined symbol one of the program; only where the table stands that the file
    * has: a file can lie of its place.
    *
    * @param inFile address of the symbol, as the file has it
@@ -118,7 +127,7 @@ final class StandIns {
     if (!there) {
       return;
     }
-    memory.writeByte(symbol + (wide ? 4 : 12), LOCAL_FUNCTION);
+    memory.writeByte(symbol + (wide ? 4 : 12), info);
     // all of st_other: a stand-in has no local entry
     memory.writeByte(symbol + (wide ? 5 : 13), HIDDEN);
     memory.writeShort(symbol + (wide ? 6 : 14), DEFINED);

@@ -8,6 +8,7 @@ import static dev.retstack.unicorn.MipsConst.*;
 import dev.retstack.fleet.isa.call.AbiCard;
 import dev.retstack.fleet.isa.call.AbiCard.Moment;
 import dev.retstack.fleet.isa.call.CallForm;
+import dev.retstack.fleet.isa.call.Code;
 import dev.retstack.fleet.isa.call.CodeAddresses;
 import dev.retstack.fleet.isa.call.Encoding;
 import dev.retstack.fleet.isa.call.LandingCode;
@@ -30,10 +31,13 @@ import dev.retstack.fleet.isa.system.StatLayout;
 import dev.retstack.fleet.isa.system.SyscallAbi;
 import dev.retstack.unicorn.UcConst;
 import java.nio.ByteOrder;
+import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -81,11 +85,26 @@ final class Mips {
   private static final int MOVE_31_1 = 0x0020_f825;
   private static final int ALL = 0xffff_ffff;
 
-  /** o32: the delay slot makes the room that _mcount gives back. */
-  private static final String NOPS = "00 00 00 00 00 00 00 00";
+  /** {@code jalr $25}. */
+  private static final int JALR_25 = 0x0320_f809;
 
-  /** n64: the delay slot works for the function. */
-  private static final String NOP_AND_SLOT = "00 00 00 00 .. .. .. ..";
+  /** {@code bal}: what linkers make of it where the function is near. */
+  private static final int BAL = 0x0411_0000;
+
+  /** o32 in place of the call: gives back the room that _mcount gives back. */
+  private static final int ADDIU_SP_8 = 0x27bd_0008;
+
+  /** The delay slot: it may work for the function. */
+  private static final String STAYS = " .. .. .. ..";
+
+  /** $25 holds the address of what is called in position-independent code. */
+  private static final int CALLED = 25;
+
+  /** Bytes from {@code move $1,$31} to the call, at most. */
+  private static final int PARENT_MOST = 48;
+
+  /** Longest prologue that is read, in bytes. */
+  private static final int PROLOGUE_MOST = 1024;
 
   /** Status.FR: 32 registers of 64 bits for floating point, as n64 asks. */
   private static final long STATUS_FR = 0x0400_0000;
@@ -118,7 +137,8 @@ final class Mips {
               ForeignAbi.byFlags(8, ARCH, 0xA000_0000, "mips64 release 6", R2),
               ForeignAbi.byFlags(4, MICRO, MICRO, "microMIPS", NO_MICRO),
               ForeignAbi.byFlags(8, MICRO, MICRO, "microMIPS", NO_MICRO),
-              ForeignAbi.byFlags(4, MIPS_16, MIPS_16, "MIPS16", "compile with -mno-mips16")));
+              ForeignAbi.byFlags(4, MIPS_16, MIPS_16, "MIPS16", "compile with -mno-mips16")),
+          Optional.of(new ElfAbi.ImplicitSlots(0x7000_0013, 0x7000_000a))); // GOTSYM, LOCAL_GOTNO
 
   /**
    * As IRIX had it: flags before the handler, {@code si_code} before {@code si_errno}, {@code
@@ -191,7 +211,11 @@ final class Mips {
           (engine, symbols) ->
               engine.reg_write(
                   UC_MIPS_REG_CP0_STATUS, engine.reg_read(UC_MIPS_REG_CP0_STATUS) | STATUS_FR),
-          systemCalls(ByteOrder.BIG_ENDIAN, "mips_n64", "mips64")
+          systemCalls(
+                  ByteOrder.BIG_ENDIAN,
+                  "mips_n64",
+                  "mips64",
+                  new DynamicAbi.Sysroot("mips64-linux-gnuabi64", "libc6-mips64-cross", ""))
               .arguments(
                   UC_MIPS_REG_4,
                   UC_MIPS_REG_5,
@@ -211,7 +235,12 @@ final class Mips {
         4,
         engine(UcConst.UC_MODE_MIPS32 | mode, OptionalInt.empty()),
         BringUp.NOTHING,
-        systemCalls(order, "mips_o32", "mips")
+        systemCalls(
+                order,
+                "mips_o32",
+                "mips",
+                new DynamicAbi.Sysroot(
+                    name + "-linux-gnu", "libc6-%s-cross".formatted(name), ""))
             .arguments(UC_MIPS_REG_4, UC_MIPS_REG_5, UC_MIPS_REG_6, UC_MIPS_REG_7)
             .furtherArgumentsAt(16)
             .pairsAligned()
@@ -248,7 +277,8 @@ final class Mips {
     return new Isa.Engine(UcConst.UC_ARCH_MIPS, mode, cpuModel, Isa.Leaves.ALWAYS);
   }
 
-  private static SyscallAbi.Builder systemCalls(ByteOrder order, String table, String platform) {
+  private static SyscallAbi.Builder systemCalls(
+      ByteOrder order, String table, String platform, DynamicAbi.Sysroot sysroot) {
     return SyscallAbi.onInterrupt(17) // syscall
         .number(table, UC_MIPS_REG_2)
         .result(UC_MIPS_REG_2)
@@ -256,7 +286,7 @@ final class Mips {
         .dialect(DIALECT)
         .stat(STAT)
         .platform(platform)
-        .dynamic(DynamicAbi.none(Encoding.words(order, JR_31, 0))) // jr $31; nop
+        .dynamic(DynamicAbi.none(Encoding.words(order, JR_31, 0)).withSysroots(sysroot))
         .olderThanStackHeader();
   }
 
@@ -324,19 +354,21 @@ final class Mips {
   /** The conventions of o32. */
   private static List<AbiCard> o32(ByteOrder order) {
     int[] stub = {0x27bd_0008, JR_31, MOVE_31_1}; // addiu $sp,$sp,8; jr $31; move $31,$1
-    return List.of(mcountRa(order, NOPS, stub), mcount(order, NOPS, stub));
+    String nop = hex(order, ADDIU_SP_8) + STAYS;
+    return List.of(mcountRa(order, nop, stub), mcount(order, nop, stub));
   }
 
   /** The conventions of n64. */
   private static List<AbiCard> n64(ByteOrder order) {
     int[] stub = {JR_31, MOVE_31_1};
-    return List.of(mcountRa(order, NOP_AND_SLOT, stub), mcount(order, NOP_AND_SLOT, stub));
+    String nop = hex(order, 0) + STAYS;
+    return List.of(mcountRa(order, nop, stub), mcount(order, nop, stub));
   }
 
   private static AbiCard mcount(ByteOrder order, String nops, int... stub) {
     return common("mcount", order, nops, stub)
-        .flags("-pg -mno-abicalls")
-        .prologue(toTheEndOfTheCall(savedByPrologue(order)))
+        .flags("-pg")
+        .prologue(toTheEndOfTheCall(order, savedByPrologue(order)))
         .slots(
             Slot.saved(Operand.register(UC_MIPS_REG_SP))
                 .retpByFrame(Operand.register(UC_MIPS_REG_SP)),
@@ -347,8 +379,8 @@ final class Mips {
 
   private static AbiCard mcountRa(ByteOrder order, String nops, int... stub) {
     return common("mcount-ra", order, nops, stub)
-        .flags("-pg -mmcount-ra-address -mno-abicalls")
-        .prologue(toTheEndOfTheCall(toldInRegister(order)))
+        .flags("-pg -mmcount-ra-address")
+        .prologue(toTheEndOfTheCall(order, toldInRegister(order)))
         .slots(
             Slot.memory(Operand.register(UC_MIPS_REG_12))
                 .retpByFrame(Operand.register(UC_MIPS_REG_SP)),
@@ -363,8 +395,8 @@ final class Mips {
         .arguments(UC_MIPS_REG_4, UC_MIPS_REG_5, UC_MIPS_REG_6, UC_MIPS_REG_7)
         // a static link puts a stub in front of glibc's, which is position-independent
         .symbols("_mcount", ".pic._mcount")
-        .callForms(jal(order))
-        .callRelocations(0, 4) // R_MIPS_26
+        .callForms(jal(order), bal(order), jalr(order))
+        .callRelocations(0, 4, 37) // R_MIPS_26, R_MIPS_JALR
         .nop(nops)
         .entryStub(HexFormat.of().formatHex(Encoding.words(order, stub)))
         .returnAddress(Operand.register(UC_MIPS_REG_RA))
@@ -382,23 +414,154 @@ final class Mips {
   /** {@code jal target} and its delay slot. */
   private static CallForm jal(ByteOrder order) {
     long within = 0x0fff_ffffL;
-    return order == ByteOrder.BIG_ENDIAN
-        ? CallForm.big(
-            "jal",
-            8,
-            (long) JAL << 32,
-            (long) OPCODE << 32,
-            (at, code) -> ((at + 4) & ~within) | (((code >>> 32) << 2) & within))
-        : CallForm.bits(
-            "jal",
-            8,
-            JAL,
-            OPCODE & 0xffff_ffffL,
-            (at, code) -> ((at + 4) & ~within) | ((code << 2) & within));
+    return call(
+        order,
+        "jal",
+        JAL,
+        OPCODE,
+        (at, word) -> ((at + 4) & ~within) | (Integer.toUnsignedLong(word << 2) & within));
   }
 
-  private static Prologue toTheEndOfTheCall(Prologue walk) {
-    return (code, function, site, after) -> walk.scan(code, function, after, after);
+  /** {@code bal target} and its delay slot. */
+  private static CallForm bal(ByteOrder order) {
+    return call(order, "bal", BAL, HIGH_HALF, (at, word) -> at + 4 + ((long) (short) word << 2));
+  }
+
+  /** {@code jalr $25} and its delay slot, in position-independent code. */
+  private static CallForm jalr(ByteOrder order) {
+    return call(order, "jalr t9", JALR_25, ALL, (at, word) -> at)
+        .through(
+            (program, function, call, _) ->
+                passesParent(order, program, call)
+                    ? new Values(order, program)
+                        .loaded(first(order, program, function.getAsLong(), call), call)
+                    : OptionalLong.empty());
+  }
+
+  /** Computes where a call goes, by its first word as the architecture's manual writes it. */
+  @FunctionalInterface
+  private interface WordTarget {
+    long of(long at, int word);
+  }
+
+  private static CallForm call(
+      ByteOrder order, String text, int pattern, int mask, WordTarget target) {
+    return order == ByteOrder.BIG_ENDIAN
+        ? CallForm.big(
+            text,
+            8,
+            (long) pattern << 32,
+            (long) mask << 32,
+            (at, code) -> target.of(at, (int) (code >>> 32)))
+        : CallForm.bits(
+            text,
+            8,
+            Integer.toUnsignedLong(pattern),
+            Integer.toUnsignedLong(mask),
+            (at, code) -> target.of(at, (int) code));
+  }
+
+  /** True where {@code move $1,$31} stands at most so far in front of a call, or behind it. */
+  private static boolean passesParent(ByteOrder order, Code code, long call) {
+    for (long at = call + 4; at > call - PARENT_MOST; at -= 4) {
+      int word = word(order, code, at);
+      if (word == 0x03e0_0825 || word == 0x03e0_0821 || word == 0x03e0_082d) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static int word(ByteOrder order, Code code, long at) {
+    return order == ByteOrder.BIG_ENDIAN ? code.bigEndianWord(at) : (int) code.at(at);
+  }
+
+  /**
+   * The first instruction of a function. Where no symbol tells it is looked for up to what ends the
+   * function in front: prologues have no branches.
+   */
+  private static long first(ByteOrder order, Code code, long function, long site) {
+    long at = function;
+    while (function == site && at > site - PROLOGUE_MOST && !isBranch(word(order, code, at - 8))) {
+      at -= 4;
+    }
+    while (at < site && word(order, code, at) == 0) { // between functions
+      at += 4;
+    }
+    return at;
+  }
+
+  /**
+   * What the code of a prologue computes: the registers as far as they are known, and of those that
+   * were loaded the word in memory.
+   */
+  private static final class Values {
+    private final ByteOrder order;
+    private final Code code;
+    private final OptionalLong[] values = new OptionalLong[32];
+    private final OptionalLong[] words = new OptionalLong[32];
+
+    Values(ByteOrder order, Code code) {
+      this.order = order;
+      this.code = code;
+      Arrays.fill(values, OptionalLong.empty());
+      Arrays.fill(words, OptionalLong.empty());
+      values[0] = OptionalLong.of(0);
+    }
+
+    /** The word that the register of a call was loaded from. */
+    OptionalLong loaded(long function, long call) {
+      if (call - function < 0 || call - function > PROLOGUE_MOST) {
+        return OptionalLong.empty();
+      }
+      values[CALLED] = OptionalLong.of(function); // by the caller
+      for (long at = function; at < call; at += 4) {
+        step(word(order, code, at));
+      }
+      return words[CALLED];
+    }
+
+    private void step(int word) {
+      int opcode = word >>> 26;
+      int s = word >>> 21 & 31;
+      int t = word >>> 16 & 31;
+      switch (opcode) {
+        case 0 -> { // addu, or, daddu
+          int function = word & 63;
+          boolean adds = function == 0x21 || function == 0x25 || function == 0x2d;
+          set(word >>> 11 & 31, adds ? sum(values[s], values[t]) : OptionalLong.empty());
+        }
+        case 0x0f -> set(t, OptionalLong.of((long) word << 48 >> 32)); // lui
+        case 0x09, 0x19 -> set(t, sum(values[s], OptionalLong.of((short) word))); // addiu, daddiu
+        case 0x23, 0x37 -> { // lw, ld
+          OptionalLong from = sum(values[s], OptionalLong.of((short) word));
+          set(t, OptionalLong.empty());
+          words[t] = from;
+        }
+        default -> {
+          boolean writes = opcode >>> 3 == 1 || opcode >>> 3 == 4 || opcode >>> 2 == 6;
+          set(writes ? t : 0, OptionalLong.empty());
+        }
+      }
+    }
+
+    private void set(int register, OptionalLong value) {
+      if (register != 0) {
+        values[register] = value;
+        words[register] = OptionalLong.empty();
+      }
+    }
+
+    private static OptionalLong sum(OptionalLong a, OptionalLong b) {
+      return a.isPresent() && b.isPresent()
+          ? OptionalLong.of(a.getAsLong() + b.getAsLong())
+          : OptionalLong.empty();
+    }
+  }
+
+  private static Prologue toTheEndOfTheCall(ByteOrder order, Prologue walk) {
+    return (code, function, site, after) ->
+        walk.scan(code, first(order, code, function, site), after, after);
   }
 
   /** Where f itself says where it saved $31, this is the other convention. */
@@ -428,10 +591,25 @@ final class Mips {
         .accepting(facts -> facts.where() != Where.UNKNOWN && facts.where() != Where.UNREAD);
   }
 
+  private static String hex(ByteOrder order, int word) {
+    return HexFormat.ofDelimiter(" ").formatHex(Encoding.words(order, word));
+  }
+
+  /** jr, jalr; bltz to bgezall; j, jal; beq to bgtz; beql to bgtzl. */
+  private static boolean isBranch(int word) {
+    int opcode = word >>> 26;
+    boolean jumps = opcode == 0 && (word & 0x3e) == 8;
+    return jumps || opcode >>> 1 == 1 || leaves(opcode);
+  }
+
+  private static boolean leaves(int opcode) {
+    return opcode == 1 || opcode == 2 || (opcode & 0b10_1100) == 0b00_0100;
+  }
+
   /** Branches, of which prologues have loops only, and what else writes $sp. */
   private static boolean isUnread(int word) {
     int opcode = word >>> 26;
-    boolean branches = opcode == 1 || opcode == 2 || (opcode & 0b10_1100) == 0b00_0100;
+    boolean branches = leaves(opcode);
     boolean computes = opcode == 0 && (word >>> 11 & 31) == SP;
     boolean immediate = opcode >>> 3 == 1 || opcode == 0x18 || opcode == 0x19;
     return branches || computes || (immediate && (word >>> 16 & 31) == SP);

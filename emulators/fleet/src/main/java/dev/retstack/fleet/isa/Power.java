@@ -243,7 +243,13 @@ record Power(ByteOrder order, int wordBytes) {
     boolean isLittle = order == ByteOrder.LITTLE_ENDIAN;
     return new Isa(
         name,
-        new ElfAbi(21, "ppc64", Integer.SIZE, Power::isElfV2, List.of(foreign.only(order))),
+        new ElfAbi(
+            21,
+            "ppc64",
+            Integer.SIZE,
+            Power::isElfV2,
+            List.of(foreign.only(order)),
+            Optional.empty()),
         wordBytes,
         order,
         // opened big-endian always: a bit of MSR turns the order
@@ -382,7 +388,9 @@ record Power(ByteOrder order, int wordBytes) {
         (engine, symbols) ->
             engine.reg_write(UC_PPC_REG_MSR, engine.reg_read(UC_PPC_REG_MSR) | MSR_FLOATING_POINT),
         systemCalls("ppc")
-            .dynamic(DynamicAbi.none(code(BLR)))
+            .dynamic(
+                DynamicAbi.of("powerpc-linux-gnu", "libc6-powerpc-cross", hex(BLR))
+                    .withLocalValuesInAddends())
             .threads(SyscallAbi.CloneAbi.backwards(UC_PPC_REG_2))
             .signals(signals32())
             .olderThanStackHeader()

@@ -10,6 +10,7 @@ import it.unimi.dsi.fastutil.longs.LongSet;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalLong;
 
 /** Finds calls of the counting function in code, by the call forms of an ABI card. */
 final class CallSiteScanner {
@@ -71,12 +72,16 @@ final class CallSiteScanner {
     return starts;
   }
 
+  /** Where the function begins that holds an address; the address itself where nothing tells. */
+  private long functionOf(long address) {
+    return image
+        .functionAt(address)
+        .map(Symbol::address)
+        .orElseGet(() -> starts().of(address).orElse(address));
+  }
+
   private void add(AbiCard card, long address, int size, List<CallSite> sites) {
-    long function =
-        image
-            .functionAt(address)
-            .map(Symbol::address)
-            .orElseGet(() -> starts().of(address).orElse(address));
+    long function = functionOf(address);
     card.prologue()
         .scan(code, function, address, address + size)
         .ifPresent(facts -> sites.add(new CallSite(address, function, address + size, facts)));
@@ -95,13 +100,21 @@ final class CallSiteScanner {
 
   private boolean counts(CallForm form, long address, long code, AbiCard card, LongSet targets) {
     long mask = image.is64() ? -1 : 0xFFFF_FFFFL;
-    long base = form.fromTable() ? imports.got() : 0;
-    long target = (form.target().of(address, code) + base) & mask;
-    return form.indirect()
-        ? points(target, targets) || card.symbols().contains(imports.throughSlot(target))
-        : targets.contains(target)
-            || card.symbols().contains(imports.through(target))
-            || targets.contains(card.through(this.code, target));
+    if (form.indirect()) {
+      OptionalLong word =
+          form.pointer()
+              .orElseThrow()
+              .of(this.code, () -> functionOf(address), address, imports.got());
+      return word.isPresent() && leads(word.getAsLong() & mask, card, targets);
+    }
+    long target = form.target().of(address, code) & mask;
+    return targets.contains(target)
+        || card.symbols().contains(imports.through(target))
+        || targets.contains(card.through(this.code, target));
+  }
+
+  private boolean leads(long word, AbiCard card, LongSet targets) {
+    return points(word, targets) || card.symbols().contains(imports.throughSlot(word));
   }
 
   /** True for a word that holds a target, also where its relocation only adds the base. */

@@ -149,10 +149,10 @@ class X86Test {
             .filter(CallForm::indirect)
             .findFirst()
             .orElseThrow();
-    long code = code("ff 93 fc ff ff ff").at(FUNCTION);
-    assertThat(call.matches(code)).isTrue();
-    assertThat(call.fromTable()).isTrue();
-    assertThat(call.target().of(FUNCTION, code)).isEqualTo(-4);
+    Code code = code("ff 93 fc ff ff ff");
+    assertThat(call.matches(code.at(FUNCTION))).isTrue();
+    assertThat(call.pointer().orElseThrow().of(code, () -> FUNCTION, FUNCTION, 0x10_0000))
+        .hasValue(0x10_0000 - 4);
   }
 
   private static SiteFacts fentry(int wordBytes, String before, String behind) {

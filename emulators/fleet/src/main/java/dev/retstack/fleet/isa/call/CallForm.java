@@ -3,6 +3,7 @@ package dev.retstack.fleet.isa.call;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.LongSupplier;
 
 /**
  * One way in which a compiler or linker writes the call of the counting function. The bytes in
@@ -15,10 +16,8 @@ import java.util.OptionalLong;
  * @param size length of the call in bytes, 1 to 8
  * @param pattern the call's bits, where {@code mask} has ones
  * @param mask which bits of {@code pattern} count
- * @param indirect true where {@code target} is the address of the pointer that is called through
- * @param fromTable true where {@code target} is a distance from the global offset table, whose
- *     address a register holds
- * @param target where the call goes
+ * @param target where the call goes; of a call through a pointer what it adds to its base
+ * @param pointer finds the pointer in memory that is called through; empty for a direct call
  * @param skip what may stand in place of the call, where the counting function is known to do
  *     nothing that the program sees; empty where it does
  */
@@ -27,9 +26,8 @@ public record CallForm(
     int size,
     long pattern,
     long mask,
-    boolean indirect,
-    boolean fromTable,
     Target target,
+    Optional<Pointer> pointer,
     Optional<Skip> skip) {
 
   /**
@@ -55,12 +53,26 @@ public record CallForm(
   @FunctionalInterface
   public interface Target {
     /**
-     * Returns the address that is called, or that of the pointer to it.
+     * Returns the address that is called.
      *
      * @param address of the first byte of the call
      * @param code the bytes of the call, the first one lowest
      */
     long of(long address, long code);
+  }
+
+  /** Finds the word in memory whose contents are called. */
+  @FunctionalInterface
+  public interface Pointer {
+    /**
+     * Returns the address of the word; empty where the code does not tell.
+     *
+     * @param program around the call
+     * @param function address of the first instruction of the function that calls
+     * @param call address of the first byte of the call
+     * @param got address of the global offset table; 0 where it is not known
+     */
+    OptionalLong of(Code program, LongSupplier function, long call, long got);
   }
 
   public CallForm {
@@ -73,24 +85,33 @@ public record CallForm(
    * A direct call, in hex bytes in the order of memory, {@code ..} for one that may be anything.
    */
   public static CallForm direct(String text, String bytes, Target target) {
-    return of(text, bytes, false, target);
+    String[] all = bytes.toLowerCase(Locale.ROOT).split(" ", -1);
+    long pattern = 0;
+    long mask = 0;
+    for (int i = 0; i < all.length; i++) {
+      if (!all[i].equals("..")) {
+        pattern |= Long.parseLong(all[i], 16) << (8 * i);
+        mask |= 0xffL << (8 * i);
+      }
+    }
+    return bits(text, all.length, pattern, mask, target);
   }
 
   /** A call through a pointer in memory, written as for {@link #direct}. */
   public static CallForm indirect(String text, String bytes, Target target) {
-    return of(text, bytes, true, target);
+    return direct(text, bytes, target)
+        .through((program, _, call, _) -> OptionalLong.of(target.of(call, program.at(call))));
   }
 
   /** A call through a pointer in memory at a distance from the global offset table. */
   public static CallForm fromTable(String text, String bytes, Target distance) {
-    CallForm form = of(text, bytes, true, distance);
-    return new CallForm(
-        text, form.size, form.pattern, form.mask, true, true, distance, Optional.empty());
+    return direct(text, bytes, distance)
+        .through((program, _, call, got) -> OptionalLong.of(got + distance.of(call, program.at(call))));
   }
 
   /** A direct call known by some bits of its bytes. */
   public static CallForm bits(String text, int size, long pattern, long mask, Target target) {
-    return new CallForm(text, size, pattern, mask, false, false, target, Optional.empty());
+    return new CallForm(text, size, pattern, mask, target, Optional.empty(), Optional.empty());
   }
 
   /**
@@ -98,15 +119,22 @@ public record CallForm(
    * numbers as the architecture's manual writes them.
    */
   public static CallForm big(String text, int size, long pattern, long mask, Target target) {
-    return new CallForm(
+    return bits(
         text,
         size,
         swap(pattern, size),
         swap(mask, size),
-        false,
-        false,
-        (address, code) -> target.of(address, swap(code, size)),
-        Optional.empty());
+        (address, code) -> target.of(address, swap(code, size)));
+  }
+
+  /** The same bytes, which call what a word in memory holds. */
+  public CallForm through(Pointer word) {
+    return new CallForm(text, size, pattern, mask, target, Optional.of(word), skip);
+  }
+
+  /** True for a call through a pointer in memory. */
+  public boolean indirect() {
+    return pointer.isPresent();
   }
 
   /**
@@ -125,19 +153,12 @@ public record CallForm(
 
   private CallForm skippedBy(String bytes, OptionalLong nop) {
     CallForm jump = sameSize(bytes);
-    return new CallForm(
-        text,
-        size,
-        pattern,
-        mask,
-        indirect,
-        fromTable,
-        target,
-        Optional.of(new Skip(jump.pattern, jump.mask, nop)));
+    Skip jumped = new Skip(jump.pattern, jump.mask, nop);
+    return new CallForm(text, size, pattern, mask, target, pointer, Optional.of(jumped));
   }
 
   private CallForm sameSize(String bytes) {
-    CallForm other = of(text, bytes, false, target);
+    CallForm other = direct(text, bytes, target);
     if (other.size != size) {
       throw new IllegalArgumentException(
           "skip of %s: %d bytes for %d".formatted(text, other.size, size));
@@ -148,19 +169,6 @@ public record CallForm(
   /** The first {@code size} bytes of a code, the first one highest instead of lowest, or back. */
   public static long swap(long code, int size) {
     return Long.reverseBytes(code) >>> (Long.SIZE - Byte.SIZE * size);
-  }
-
-  private static CallForm of(String text, String bytes, boolean indirect, Target target) {
-    String[] all = bytes.toLowerCase(Locale.ROOT).split(" ", -1);
-    long pattern = 0;
-    long mask = 0;
-    for (int i = 0; i < all.length; i++) {
-      if (!all[i].equals("..")) {
-        pattern |= Long.parseLong(all[i], 16) << (8 * i);
-        mask |= 0xffL << (8 * i);
-      }
-    }
-    return new CallForm(text, all.length, pattern, mask, indirect, false, target, Optional.empty());
   }
 
   /**
@@ -174,7 +182,7 @@ public record CallForm(
    * @return empty where the place is out of reach, or the call goes by a pointer
    */
   public OptionalLong encode(long address, long to, long code, int wordBytes) {
-    return indirect || fromTable
+    return indirect()
         ? OptionalLong.empty()
         : new Immediate(this, address, code, wordBytes).solve(to);
   }

@@ -20,6 +20,8 @@ import java.util.OptionalLong;
  * @param secondLeafReturn the same in the second instruction set; empty where there is one only
  * @param tableBase finds the global offset table by the code that uses it; empty where its symbol
  *     or section says where it is
+ * @param localValuesInAddends true where loaders take the value of a local symbol from the addend
+ *     of the relocation, and not from the table of symbols
  */
 public record DynamicAbi(
     List<Sysroot> sysroots,
@@ -27,7 +29,8 @@ public record DynamicAbi(
     ByteList linkageLead,
     ByteList leafReturn,
     ByteList secondLeafReturn,
-    Optional<TableBase> tableBase) {
+    Optional<TableBase> tableBase,
+    boolean localValuesInAddends) {
   /**
    * What the start-up code of {@code gcc -pg} calls to begin and end a profile: there is nothing to
    * profile, and no gmon.out to write.
@@ -87,15 +90,15 @@ public record DynamicAbi(
   }
 
   /** Programs of the ISA, with the shared objects of one Debian package. */
+  public static DynamicAbi of(String triplet, String debianPackage, String leafReturn) {
+    byte[] code = HexFormat.of().parseHex(leafReturn.replace(" ", ""));
+    return none(code).withSysroots(new Sysroot(triplet, debianPackage, ""));
+  }
+
+  /** The same, whose calls of functions of other files are read. */
   public static DynamicAbi of(
       String triplet, String debianPackage, String leafReturn, ImportJump jump) {
-    return new DynamicAbi(
-        List.of(new Sysroot(triplet, debianPackage, "")),
-        Optional.of(jump),
-        ByteList.of(),
-        ByteList.of(HexFormat.of().parseHex(leafReturn.replace(" ", ""))),
-        ByteList.of(),
-        Optional.empty());
+    return of(triplet, debianPackage, leafReturn).withJump(jump);
   }
 
   /** Programs that are linked statically; what their profiles do is overwritten all the same. */
@@ -106,28 +109,72 @@ public record DynamicAbi(
         ByteList.of(),
         ByteList.of(leafReturn),
         ByteList.of(),
-        Optional.empty());
+        Optional.empty(),
+        false);
   }
 
   /** The same, where programs of several ABIs have different C libraries. */
   public DynamicAbi withSysroots(Sysroot... all) {
-    return new DynamicAbi(List.of(all), jump, linkageLead, leafReturn, secondLeafReturn, tableBase);
+    return new DynamicAbi(
+        List.of(all),
+        jump,
+        linkageLead,
+        leafReturn,
+        secondLeafReturn,
+        tableBase,
+        localValuesInAddends);
+  }
+
+  private DynamicAbi withJump(ImportJump value) {
+    return new DynamicAbi(
+        sysroots,
+        Optional.of(value),
+        linkageLead,
+        leafReturn,
+        secondLeafReturn,
+        tableBase,
+        localValuesInAddends);
   }
 
   /** The same, with code that must run on the way to any function of another file. */
   public DynamicAbi withLinkageLead(byte[] code) {
     return new DynamicAbi(
-        sysroots, jump, ByteList.of(code), leafReturn, secondLeafReturn, tableBase);
+        sysroots,
+        jump,
+        ByteList.of(code),
+        leafReturn,
+        secondLeafReturn,
+        tableBase,
+        localValuesInAddends);
   }
 
   /** The same, with code of a function that does nothing in the second instruction set. */
   public DynamicAbi withSecondLeafReturn(byte[] code) {
-    return new DynamicAbi(sysroots, jump, linkageLead, leafReturn, ByteList.of(code), tableBase);
+    return new DynamicAbi(
+        sysroots,
+        jump,
+        linkageLead,
+        leafReturn,
+        ByteList.of(code),
+        tableBase,
+        localValuesInAddends);
   }
 
   /** The same, where linkers do not agree about the place that the register points to. */
   public DynamicAbi withTableBase(TableBase base) {
     return new DynamicAbi(
-        sysroots, jump, linkageLead, leafReturn, secondLeafReturn, Optional.of(base));
+        sysroots,
+        jump,
+        linkageLead,
+        leafReturn,
+        secondLeafReturn,
+        Optional.of(base),
+        localValuesInAddends);
+  }
+
+  /** The same, see {@link #localValuesInAddends}. */
+  public DynamicAbi withLocalValuesInAddends() {
+    return new DynamicAbi(
+        sysroots, jump, linkageLead, leafReturn, secondLeafReturn, tableBase, true);
   }
 }

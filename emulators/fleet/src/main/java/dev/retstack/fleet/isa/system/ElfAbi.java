@@ -16,13 +16,24 @@ import java.util.function.IntPredicate;
  * @param localEntries true for the {@code e_flags} of files whose {@code st_other} tells where
  *     calls of the same program enter a function
  * @param foreign ABIs with the same {@code e_machine} that are not traced
+ * @param implicitSlots words that get addresses without a relocation; empty where none do
  */
 public record ElfAbi(
     int machine,
     String machineName,
     int relocationTypeBits,
     IntPredicate localEntries,
-    List<ForeignAbi> foreign) {
+    List<ForeignAbi> foreign,
+    Optional<ImplicitSlots> implicitSlots) {
+
+  /**
+   * The global offset table has a word for each of the last dynamic symbols, in their order, which
+   * no relocation names.
+   *
+   * @param firstSymbol tag of the dynamic section: number of the first of these symbols
+   * @param wordsBefore tag of the dynamic section: words of the table in front of theirs
+   */
+  public record ImplicitSlots(int firstSymbol, int wordsBefore) {}
 
   /**
    * An ABI that shares an ISA's {@code e_machine} and is not traced: its call sites or its stack
@@ -66,7 +77,8 @@ public record ElfAbi(
 
   /** Files as the gABI has them. */
   public static ElfAbi plain(int machine, String machineName, ForeignAbi... foreign) {
-    return new ElfAbi(machine, machineName, Integer.SIZE, flags -> false, List.of(foreign));
+    return new ElfAbi(
+        machine, machineName, Integer.SIZE, flags -> false, List.of(foreign), Optional.empty());
   }
 
   /** The relocation's type in the low half of {@code r_info}. */

@@ -27,6 +27,7 @@ final class Elf {
   static final int SHT_SYMTAB = 2;
   static final int SHT_STRTAB = 3;
   static final int SHT_RELA = 4;
+  static final int SHT_DYNAMIC = 6;
   static final int SHT_NOTE = 7;
   static final int SHT_NOBITS = 8;
   static final int SHT_REL = 9;
@@ -38,6 +39,8 @@ final class Elf {
   static final int SHN_LORESERVE = 0xFF00;
   static final int SHN_ABS = 0xFFF1;
   static final int SHN_COMMON = 0xFFF2;
+
+  static final int DT_PLTGOT = 3;
 
   static final int NT_GNU_BUILD_ID = 3;
 

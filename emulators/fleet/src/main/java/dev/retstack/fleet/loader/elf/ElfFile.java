@@ -312,7 +312,7 @@ public final class ElfFile {
    * @throws ElfFormatException where a table says what cannot be
    */
   public Long2ObjectMap<String> importSlots() throws ElfFormatException {
-    return ImportTable.slots(bytes, sections.sections(), segments.bias());
+    return ImportTable.slots(bytes, header, sections.sections(), segments.bias());
   }
 
   /** True where PT_GNU_STACK asks for an executable stack; empty without that header. */

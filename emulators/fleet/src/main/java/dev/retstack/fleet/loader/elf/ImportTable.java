@@ -2,6 +2,7 @@ package dev.retstack.fleet.loader.elf;
 
 import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.isa.system.DynamicAbi;
+import dev.retstack.fleet.isa.system.ElfAbi;
 import it.unimi.dsi.fastutil.longs.Long2ObjectLinkedOpenHashMap;
 import it.unimi.dsi.fastutil.longs.Long2ObjectMap;
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
@@ -9,6 +10,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Predicate;
 
@@ -16,18 +18,24 @@ import java.util.function.Predicate;
  * The functions of other files that the tracer must know of: counting functions, and those that
  * start and end a profile (System V gABI, chapter 5, "Dynamic Linking"). Read by the sections,
  * which also stripped programs have.
+ *
+ * <p>Which words get their addresses is said by relocations and, in some ISAs, by their places in
+ * the global offset table alone (MIPS psABI, chapter 5, "Global Offset Table").
  */
 final class ImportTable {
   private final ElfBytes bytes;
   private final List<Section> sections;
+  private final Optional<ElfAbi.ImplicitSlots> implicit;
   private final Predicate<String> wanted;
   private final long bias;
 
-  private ImportTable(ElfBytes bytes, List<Section> sections, Predicate<String> wanted, long bias) {
+  private ImportTable(
+      ElfBytes bytes, Isa isa, List<Section> sections, Predicate<String> wanted, long bias) {
     this.bytes = bytes;
     this.sections = sections;
     this.wanted = wanted;
     this.bias = bias;
+    implicit = isa.elf().implicitSlots();
   }
 
   /** Those of a file, in the order of its table; none of an unknown ISA. */
@@ -40,15 +48,19 @@ final class ImportTable {
     }
     Set<String> wanted = new HashSet<>(DynamicAbi.PROFILING);
     isa.get().conventions().forEach(card -> wanted.addAll(card.symbols()));
-    return new ImportTable(bytes, sections, wanted::contains, bias).read();
+    return new ImportTable(bytes, isa.get(), sections, wanted::contains, bias).read();
   }
 
   /** The words that get the address of something in another file, with its name. */
-  static Long2ObjectMap<String> slots(ElfBytes bytes, List<Section> sections, long bias)
+  static Long2ObjectMap<String> slots(
+      ElfBytes bytes, ElfHeader header, List<Section> sections, long bias)
       throws ElfFormatException {
     Long2ObjectMap<String> names = new Long2ObjectOpenHashMap<>();
-    for (ElfFile.Import found : new ImportTable(bytes, sections, _ -> true, bias).read()) {
-      found.slots().forEach(slot -> names.put((long) slot, found.name()));
+    if (header.isa().isPresent()) {
+      Isa isa = header.isa().get();
+      for (ElfFile.Import found : new ImportTable(bytes, isa, sections, _ -> true, bias).read()) {
+        found.slots().forEach(slot -> names.put((long) slot, found.name()));
+      }
     }
     return names;
   }
@@ -68,7 +80,7 @@ final class ImportTable {
     if (names.isEmpty()) {
       return List.of();
     }
-    Long2ObjectMap<List<Long>> slots = new Long2ObjectLinkedOpenHashMap<>();
+    Long2ObjectMap<List<Long>> slots = implicitSlots(names);
     for (Section section : sections) {
       if (section.holdsRelocations() && section.allocated() && section.link() == index) {
         RelocationTable.each(
@@ -92,6 +104,44 @@ final class ImportTable {
                     table.address() + symbol * entryBytes(),
                     slots.getOrDefault(symbol, List.of()))));
     return List.copyOf(found);
+  }
+
+  /** The words of the global offset table that no relocation names. */
+  private Long2ObjectMap<List<Long>> implicitSlots(Long2ObjectMap<String> names)
+      throws ElfFormatException {
+    Long2ObjectMap<List<Long>> slots = new Long2ObjectLinkedOpenHashMap<>();
+    if (implicit.isPresent()) {
+      OptionalLong table = dynamic(Elf.DT_PLTGOT);
+      OptionalLong first = dynamic(implicit.get().firstSymbol());
+      OptionalLong before = dynamic(implicit.get().wordsBefore());
+      for (long symbol : names.keySet()) {
+        if (table.isPresent()
+            && first.isPresent()
+            && before.isPresent()
+            && symbol >= first.getAsLong()) {
+          long index = before.getAsLong() + symbol - first.getAsLong();
+          List<Long> one = new ArrayList<>();
+          one.add(table.getAsLong() + bias + index * bytes.wordBytes());
+          slots.put(symbol, one);
+        }
+      }
+    }
+    return slots;
+  }
+
+  /** The value of a tag of the dynamic section; empty where it does not have it. */
+  private OptionalLong dynamic(int tag) throws ElfFormatException {
+    int word = bytes.wordBytes();
+    for (Section section : sections) {
+      if (section.type() == Elf.SHT_DYNAMIC && section.allocated()) {
+        for (long at = 0; at + 2L * word <= section.size(); at += 2L * word) {
+          if (bytes.word(section.offset() + at, "d_tag") == tag) {
+            return OptionalLong.of(bytes.word(section.offset() + at + word, "d_val"));
+          }
+        }
+      }
+    }
+    return OptionalLong.empty();
   }
 
   /** Wanted symbols that the file does not define, by number. */
