@@ -30,6 +30,7 @@ import dev.retstack.fleet.isa.system.InterruptAbi;
 import dev.retstack.fleet.isa.system.StatLayout;
 import dev.retstack.fleet.isa.system.SyscallAbi;
 import dev.retstack.unicorn.UcConst;
+import dev.retstack.unicorn.Unicorn;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.HexFormat;
@@ -106,8 +107,11 @@ final class Mips {
   /** Longest prologue that is read, in bytes. */
   private static final int PROLOGUE_MOST = 1024;
 
-  /** Status.FR: 32 registers of 64 bits for floating point, as n64 asks. */
-  private static final long STATUS_FR = 0x0400_0000;
+  /**
+   * Status.FR: 32 registers of 64 bits for floating point, as n64 asks; KX, SX and UX: addresses of
+   * 64 bits.
+   */
+  private static final long STATUS_64 = 0x0400_00e0;
 
   // e_flags: "MIPS ABI supplement" and binutils' include/elf/mips.h
   private static final int ABI2 = 0x20;
@@ -208,14 +212,12 @@ final class Mips {
           engine(
               UcConst.UC_MODE_MIPS64 | UcConst.UC_MODE_BIG_ENDIAN,
               OptionalInt.of(UC_CPU_MIPS64_MIPS64R2_GENERIC)),
-          (engine, symbols) ->
-              engine.reg_write(
-                  UC_MIPS_REG_CP0_STATUS, engine.reg_read(UC_MIPS_REG_CP0_STATUS) | STATUS_FR),
+          (engine, symbols) -> wideAddresses(engine),
           systemCalls(
                   ByteOrder.BIG_ENDIAN,
                   "mips_n64",
                   "mips64",
-                  new DynamicAbi.Sysroot("mips64-linux-gnuabi64", "libc6-mips64-cross", ""))
+                  "mips64-linux-gnuabi64")
               .arguments(
                   UC_MIPS_REG_4,
                   UC_MIPS_REG_5,
@@ -235,12 +237,7 @@ final class Mips {
         4,
         engine(UcConst.UC_MODE_MIPS32 | mode, OptionalInt.empty()),
         BringUp.NOTHING,
-        systemCalls(
-                order,
-                "mips_o32",
-                "mips",
-                new DynamicAbi.Sysroot(
-                    name + "-linux-gnu", "libc6-%s-cross".formatted(name), ""))
+        systemCalls(order, "mips_o32", "mips", name + "-linux-gnu")
             .arguments(UC_MIPS_REG_4, UC_MIPS_REG_5, UC_MIPS_REG_6, UC_MIPS_REG_7)
             .furtherArgumentsAt(16)
             .pairsAligned()
@@ -273,12 +270,68 @@ final class Mips {
         cards);
   }
 
+  /**
+   * {@code ll} and {@code lld} look an address up in the processor's own TLB, where the engine asks
+   * nobody: entries of 512 MiB hold what a program may have. Where they lead to does not matter.
+   */
+  private static void wideAddresses(Unicorn engine) {
+    engine.reg_write(
+        UC_MIPS_REG_CP0_STATUS, engine.reg_read(UC_MIPS_REG_CP0_STATUS) | STATUS_64);
+    byte[] code =
+        Encoding.words(
+            ByteOrder.BIG_ENDIAN,
+            0x4088_0000, // mtc0 $8,Index
+            0x40a9_5000, // dmtc0 $9,EntryHi
+            0x40aa_1000, // dmtc0 $10,EntryLo0
+            0x40aa_1800, // dmtc0 $10,EntryLo1
+            0x408b_2800, // mtc0 $11,PageMask
+            0x4200_0002, // tlbwi
+            0x2508_0001, // addiu $8,$8,1
+            0x012c_482d, // daddu $9,$9,$12
+            0x152d_fff7, // bne $9,$13,the first
+            0);
+    engine.ctl_tlb_mode(UcConst.UC_TLB_CPU);
+    engine.mem_map(SCRATCH, SCRATCH_BYTES, UcConst.UC_PROT_ALL);
+    engine.mem_write(SCRATCH, code);
+    int[] used = IntStream.rangeClosed(UC_MIPS_REG_8, UC_MIPS_REG_13).toArray();
+    for (AddressRange range : WIDE) {
+      long[] values = {range.entry, range.from, 0x1f, 0x1fff_e000, ENTRY_BYTES, range.to};
+      for (int i = 0; i < used.length; i++) {
+        engine.reg_write(used[i], values[i]);
+      }
+      engine.emu_start(UNMAPPED | SCRATCH, (UNMAPPED | SCRATCH) + code.length);
+    }
+    for (int register : used) {
+      engine.reg_write(register, 0);
+    }
+    engine.mem_unmap(SCRATCH, SCRATCH_BYTES);
+    engine.ctl_tlb_mode(UcConst.UC_TLB_VIRTUAL);
+  }
+
+  /** Addresses of which entries of the TLB from a number on are. */
+  private record AddressRange(int entry, long from, long to) {}
+
+  private static final long ENTRY_BYTES = 512L << 20;
+
+  /** Programs, what they map, and stacks: all 64 entries. */
+  private static final List<AddressRange> WIDE =
+      List.of(
+          new AddressRange(0, 0, 0x2_0000_0000L),
+          new AddressRange(16, 0x20_0000_0000L, 0x25_0000_0000L),
+          new AddressRange(56, 0x3f_0000_0000L, 0x40_0000_0000L));
+
+  /** Physical memory where no program has any, and the addresses that are not translated. */
+  private static final long SCRATCH = 0xf_fff0_0000L;
+
+  private static final long SCRATCH_BYTES = 0x1000;
+  private static final long UNMAPPED = 0x9000_0000_0000_0000L;
+
   private static Isa.Engine engine(int mode, OptionalInt cpuModel) {
     return new Isa.Engine(UcConst.UC_ARCH_MIPS, mode, cpuModel, Isa.Leaves.ALWAYS);
   }
 
   private static SyscallAbi.Builder systemCalls(
-      ByteOrder order, String table, String platform, DynamicAbi.Sysroot sysroot) {
+      ByteOrder order, String table, String platform, String triplet) {
     return SyscallAbi.onInterrupt(17) // syscall
         .number(table, UC_MIPS_REG_2)
         .result(UC_MIPS_REG_2)
@@ -286,8 +339,25 @@ final class Mips {
         .dialect(DIALECT)
         .stat(STAT)
         .platform(platform)
-        .dynamic(DynamicAbi.none(Encoding.words(order, JR_31, 0)).withSysroots(sysroot))
+        .dynamic(
+            DynamicAbi.of(
+                triplet,
+                "libc6-%s-cross".formatted(triplet.substring(0, triplet.indexOf('-'))),
+                hex(order, JR_31) + hex(order, 0),
+                (code, address, _) -> importSlot(order, code, address)))
         .olderThanStackHeader();
+  }
+
+  /**
+   * An entry of the procedure linkage table, which code that is not position-independent calls:
+   * {@code lui $15,%hi(slot); lw $25,%lo(slot)($15)}, of n64 {@code ld}.
+   */
+  private static OptionalLong importSlot(ByteOrder order, Code code, long address) {
+    int high = word(order, code, address);
+    int load = word(order, code, address + 4);
+    return high >>> 16 == 0x3c0f && (load >>> 16 == 0x8df9 || load >>> 16 == 0xddf9)
+        ? OptionalLong.of((long) (high << 16) + (short) load)
+        : OptionalLong.empty();
   }
 
   /**

@@ -259,6 +259,15 @@ final class AddressSpace {
     return bytes;
   }
 
+  /** The lowest address of the stack, which alone grows down, for an address in it. */
+  long beginningOfStack(long address) {
+    if (Long.compareUnsigned(address, stackBottom) < 0
+        || Long.compareUnsigned(address, stackTop) >= 0) {
+      throw new SystemCallException(Errno.EINVAL);
+    }
+    return stackBottom;
+  }
+
   /** Changes permissions of mapped pages. */
   void protect(long address, long length, int permissions) {
     if (length == 0) {

@@ -17,6 +17,10 @@ import java.util.function.Consumer;
 /** System calls on memory. */
 final class MemoryCalls {
   private static final long PROTECTION_BITS = 7;
+
+  /** From the beginning of the mapping on, which must be one that grows down. */
+  private static final long PROT_GROWSDOWN = 0x0100_0000;
+
   private static final long MAP_FIXED = 0x10;
   private static final long MAP_FIXED_NOREPLACE = 0x10_0000;
   private static final long MREMAP_MAYMOVE = 1;
@@ -171,7 +175,13 @@ final class MemoryCalls {
   }
 
   private long protect(long[] a) {
-    space.protect(a[0], a[1], permissions(a[2]));
+    int permissions = permissions(a[2] & ~PROT_GROWSDOWN);
+    if ((a[2] & PROT_GROWSDOWN) != 0 && a[1] != 0) {
+      long from = space.beginningOfStack(a[0]);
+      space.protect(from, a[0] + a[1] - from, permissions);
+    } else {
+      space.protect(a[0], a[1], permissions);
+    }
     return 0;
   }
 

@@ -174,6 +174,22 @@ final class MemoryCallsTest {
     }
   }
 
+  /** How a program's loader makes the stack executable for a shared object that asks for it. */
+  @Test
+  void permissionsOfAStackChangeFromItsBeginning() {
+    try (Guest guest = new Guest("x86_64")) {
+      long argc = guest.process.start();
+      long page = GuestMemory.pageDown(argc);
+      long inMapping = map(guest, PAGE);
+
+      assertThat(guest.call("mprotect", page, PAGE, 0x0100_0007)).isZero();
+      assertThat(guest.memory.permissionsAt(page)).isEqualTo(7);
+      assertThat(guest.memory.permissionsAt(page - 16 * PAGE)).isEqualTo(7);
+      assertThat(guest.call("mprotect", inMapping, PAGE, 0x0100_0007))
+          .isEqualTo(error(guest, Errno.EINVAL));
+    }
+  }
+
   @Test
   void resizedMappingKeepsItsContents() {
     try (Guest guest = new Guest("x86_64")) {
