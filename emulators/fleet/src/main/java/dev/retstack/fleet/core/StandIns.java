@@ -111,8 +111,8 @@ final class StandIns {
   }
 
   /**
-   * Makes an undefined symbol one of the program; only where the table stands that the file
-   * has: a file can lie of its place.
+   * Makes an undefined symbol one of the program; only where the table stands that the file has: a
+   * file can lie of its place.
    *
    * @param inFile address of the symbol, as the file has it
    */

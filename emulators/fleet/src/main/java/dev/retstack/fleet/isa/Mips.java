@@ -213,11 +213,7 @@ final class Mips {
               UcConst.UC_MODE_MIPS64 | UcConst.UC_MODE_BIG_ENDIAN,
               OptionalInt.of(UC_CPU_MIPS64_MIPS64R2_GENERIC)),
           (engine, symbols) -> wideAddresses(engine),
-          systemCalls(
-                  ByteOrder.BIG_ENDIAN,
-                  "mips_n64",
-                  "mips64",
-                  "mips64-linux-gnuabi64")
+          systemCalls(ByteOrder.BIG_ENDIAN, "mips_n64", "mips64", "mips64-linux-gnuabi64")
               .arguments(
                   UC_MIPS_REG_4,
                   UC_MIPS_REG_5,
@@ -275,8 +271,7 @@ final class Mips {
    * nobody: entries of 512 MiB hold what a program may have. Where they lead to does not matter.
    */
   private static void wideAddresses(Unicorn engine) {
-    engine.reg_write(
-        UC_MIPS_REG_CP0_STATUS, engine.reg_read(UC_MIPS_REG_CP0_STATUS) | STATUS_64);
+    engine.reg_write(UC_MIPS_REG_CP0_STATUS, engine.reg_read(UC_MIPS_REG_CP0_STATUS) | STATUS_64);
     byte[] code =
         Encoding.words(
             ByteOrder.BIG_ENDIAN,
@@ -339,6 +334,7 @@ final class Mips {
         .dialect(DIALECT)
         .stat(STAT)
         .platform(platform)
+        .threads(SyscallAbi.CloneAbi.backwards(UC_MIPS_REG_CP0_USERLOCAL))
         .dynamic(
             DynamicAbi.of(
                 triplet,

@@ -24,6 +24,7 @@ final class ThreadNames {
   private static final int PR_SET_PDEATHSIG = 1;
 
   private static final int PR_SET_DUMPABLE = 4;
+  private static final int PR_GET_FP_MODE = 46;
   private static final int PR_SET_VMA = 0x5356_4d41;
 
   private static final Pattern COMM =
@@ -51,7 +52,8 @@ final class ThreadNames {
       case PR_GET_NAME ->
           memory.write(a[1], Arrays.copyOf(threads.current().name(), GuestThread.NAME_BYTES + 1));
       case PR_SET_PDEATHSIG, PR_SET_DUMPABLE -> {}
-      case PR_SET_VMA -> throw new SystemCallException(Errno.EINVAL); // as without that option
+      // as a kernel without these options
+      case PR_SET_VMA, PR_GET_FP_MODE -> throw new SystemCallException(Errno.EINVAL);
       default -> {
         unsupported.accept("prctl " + what);
         throw new SystemCallException(Errno.EINVAL);

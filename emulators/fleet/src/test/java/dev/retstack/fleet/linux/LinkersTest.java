@@ -49,6 +49,8 @@ class LinkersTest {
           "powerpc64le-linux-gnu-gcc",
           "powerpc-linux-gnu-gcc",
           "mips-linux-gnu-gcc",
+          "mipsel-linux-gnu-gcc",
+          "mips64-linux-gnuabi64-gcc",
           "m68k-linux-gnu-gcc");
 
   private static final List<String> FORMS =
@@ -57,6 +59,12 @@ class LinkersTest {
           "-pg -static",
           "-pg -static-pie",
           "-pg -fno-pie -no-pie",
+          "-pg -mno-abicalls -fno-pie -no-pie",
+          "-pg -mno-abicalls -mmcount-ra-address -fno-pie -no-pie",
+          "-pg -mmcount-ra-address",
+          "-pg -mxgot",
+          "-pg -mno-shared -static",
+          "-pg -Wl,--bss-plt",
           "-pg -Wl,--emit-relocs",
           "-pg -static -Wl,--emit-relocs",
           "-pg -Wl,-z,separate-code",

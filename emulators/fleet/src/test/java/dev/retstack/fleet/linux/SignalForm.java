@@ -51,9 +51,12 @@ enum SignalForm {
   PPC64LE("powerpc64le-linux-gnu-gcc", "qemu-ppc64le -L /usr/powerpc64le-linux-gnu", "-pg"),
   PPC64LE_STATIC("powerpc64le-linux-gnu-gcc", "qemu-ppc64le", "-pg", "-static"),
   PPC64_STATIC("powerpc64-linux-gnu-gcc", "qemu-ppc64", "-pg", "-static"),
+  PPC32("powerpc-linux-gnu-gcc", "qemu-ppc -L /usr/powerpc-linux-gnu", "-pg"),
   PPC32_STATIC("powerpc-linux-gnu-gcc", "qemu-ppc", "-pg", "-static"),
   M68K("m68k-linux-gnu-gcc", "qemu-m68k -L /usr/m68k-linux-gnu", "-pg"),
   M68K_STATIC("m68k-linux-gnu-gcc", "qemu-m68k", "-pg", "-static"),
+  MIPS("mips-linux-gnu-gcc", "qemu-mips -L /usr/mips-linux-gnu", "-pg"),
+  MIPS_PIC_STATIC("mips-linux-gnu-gcc", "qemu-mips", "-pg", "-static"),
   MIPS_STATIC(
       "mips-linux-gnu-gcc",
       "qemu-mips",
@@ -63,6 +66,7 @@ enum SignalForm {
       "-pg",
       "-static",
       "-Wl,--no-warn-mismatch"),
+  MIPSEL("mipsel-linux-gnu-gcc", "qemu-mipsel -L /usr/mipsel-linux-gnu", "-pg"),
   MIPSEL_STATIC(
       "mipsel-linux-gnu-gcc",
       "qemu-mipsel",
@@ -84,10 +88,10 @@ enum SignalForm {
           S390X_STATIC,
           PPC64LE,
           PPC64_STATIC,
-          PPC32_STATIC,
+          PPC32,
           M68K_STATIC,
           MIPS_STATIC,
-          MIPSEL_STATIC);
+          MIPSEL);
 
   /** {@code -Dretstack.zoo=all} asks for all. */
   static Stream<SignalForm> some() {

@@ -172,7 +172,7 @@ class SignalsTest {
     for (Isa isa : Isas.all()) {
       String name = isa.name().toUpperCase(Locale.ROOT);
       List<String> wanted =
-          isa.syscalls().dynamic().jump().isEmpty()
+          isa.syscalls().dynamic().sysroots().isEmpty()
               ? List.of(name + "_STATIC")
               : List.of(name, name + "_STATIC");
       if (isa.syscalls().signals().started()) {

@@ -184,7 +184,14 @@ class ThreadsTest {
     PPC64LE("powerpc64le-linux-gnu-gcc", "-pg"),
     PPC64LE_STATIC("powerpc64le-linux-gnu-gcc", "-pg", "-static"),
     PPC64_STATIC("powerpc64-linux-gnu-gcc", "-pg", "-static"),
-    PPC32_STATIC("powerpc-linux-gnu-gcc", "-pg", "-static");
+    PPC32("powerpc-linux-gnu-gcc", "-pg"),
+    PPC32_STATIC("powerpc-linux-gnu-gcc", "-pg", "-static"),
+    MIPS("mips-linux-gnu-gcc", "-pg"),
+    MIPS_STATIC("mips-linux-gnu-gcc", "-pg", "-static"),
+    MIPSEL("mipsel-linux-gnu-gcc", "-pg"),
+    MIPSEL_STATIC("mipsel-linux-gnu-gcc", "-pg", "-static"),
+    MIPS64("mips64-linux-gnuabi64-gcc", "-pg"),
+    MIPS64_STATIC("mips64-linux-gnuabi64-gcc", "-pg", "-static");
 
     private final String command;
     private final List<String> flags;

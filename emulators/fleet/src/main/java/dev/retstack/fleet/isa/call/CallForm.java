@@ -106,7 +106,8 @@ public record CallForm(
   /** A call through a pointer in memory at a distance from the global offset table. */
   public static CallForm fromTable(String text, String bytes, Target distance) {
     return direct(text, bytes, distance)
-        .through((program, _, call, got) -> OptionalLong.of(got + distance.of(call, program.at(call))));
+        .through(
+            (program, _, call, got) -> OptionalLong.of(got + distance.of(call, program.at(call))));
   }
 
   /** A direct call known by some bits of its bytes. */
