@@ -221,6 +221,7 @@ final class Mips {
                   UC_MIPS_REG_7,
                   UC_MIPS_REG_8,
                   UC_MIPS_REG_9)
+              .signals(signals64())
               .build(),
           n64(ByteOrder.BIG_ENDIAN));
 
@@ -365,17 +366,42 @@ final class Mips {
    * tells of an exception.
    */
   private static SignalAbi signals(ByteOrder order) {
+    int low = order == ByteOrder.BIG_ENDIAN ? 4 : 0;
+    return faults(
+        order,
+        new SignalAbi.Layout(784, 0, 0, 24, 152)
+            .trampoline(4, Encoding.words(order, 0x2402_1061, 0x0000_000c)) // li $2,4193; syscall
+            .withoutRestorer()
+            .stackAndMask(8, 616)
+            .registers(32 + low, 4, 8, UC_MIPS_REG_PC)
+            .registers(48 + low, 4, 8, registersFromOne())
+            .registers(296 + low, 4, 16, everySecond(UC_MIPS_REG_F0))
+            .registers(300 - low, 4, 16, everySecond(UC_MIPS_REG_F1))
+            .word(564, 4, 1)); // sc_used_math
+  }
+
+  /** The same of n64. */
+  private static SignalAbi signals64() {
+    ByteOrder order = ByteOrder.BIG_ENDIAN;
+    return faults(
+        order,
+        new SignalAbi.Layout(816, 0, 0, 24, 152)
+            .trampoline(4, Encoding.words(order, 0x2402_145b, 0x0000_000c)) // li $2,5211; syscall
+            .withoutRestorer()
+            .stackAndMask(16, 640)
+            .registers(616, 8, 8, UC_MIPS_REG_PC)
+            .registers(48, 8, 8, registersFromOne())
+            .registers(296, 8, 8, IntStream.rangeClosed(UC_MIPS_REG_F0, UC_MIPS_REG_F31).toArray())
+            .word(628, 4, 1)); // sc_used_math
+  }
+
+  private static int[] registersFromOne() {
+    return IntStream.rangeClosed(UC_MIPS_REG_1, UC_MIPS_REG_31).toArray();
+  }
+
+  private static SignalAbi faults(ByteOrder order, SignalAbi.Layout layout) {
     boolean big = order == ByteOrder.BIG_ENDIAN;
-    int low = big ? 4 : 0;
-    return new SignalAbi.Layout(784, 0, 0, 24, 152)
-        .trampoline(4, Encoding.words(order, 0x2402_1061, 0x0000_000c)) // li $2,4193; syscall
-        .withoutRestorer()
-        .stackAndMask(8, 616)
-        .registers(32 + low, 4, 8, UC_MIPS_REG_PC)
-        .registers(48 + low, 4, 8, IntStream.rangeClosed(UC_MIPS_REG_1, UC_MIPS_REG_31).toArray())
-        .registers(296 + low, 4, 16, everySecond(UC_MIPS_REG_F0))
-        .registers(300 - low, 4, 16, everySecond(UC_MIPS_REG_F1))
-        .word(564, 4, 1) // sc_used_math
+    return layout
         .branches(big ? BRANCHES : BRANCHES_LITTLE)
         .faults(
             Map.of(

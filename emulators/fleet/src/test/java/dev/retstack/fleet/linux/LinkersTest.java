@@ -1,16 +1,20 @@
 package dev.retstack.fleet.linux;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.loader.GuestCompiler;
+import dev.retstack.fleet.loader.elf.ElfFormatException;
 import dev.retstack.fleet.zoo.EachIsa;
+import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.io.TempDir;
@@ -109,6 +113,14 @@ class LinkersTest {
       Assumptions.assumeTrue(natively.waitFor() == 3, "skipped: does not run natively");
     }
     LinuxOptions linux = LinuxOptions.of("prog");
+    if (compiler.startsWith("mips") && form.startsWith("-fpatchable-function-entry")) {
+      // gcc puts the nops in front of the function there, where nothing runs them
+      assertThatThrownBy(() -> HostedRun.of(program, linux, "", ProbeKind.AUTO, 1_000_000))
+          .isInstanceOf(ElfFormatException.class)
+          .hasMessageContaining("the number of call sites is 0 (no call sites in prog (mips")
+          .hasMessageEndingWith("compile with -pg -mmcount-ra-address or -pg");
+      return;
+    }
     HostedRun run = HostedRun.of(program, linux, "", ProbeKind.AUTO, 1_000_000);
     assertThat(run.stdout()).isEqualTo("55\n");
     assertThat(run.result().ending().detail()).isEqualTo("exited with code 3");
@@ -123,12 +135,32 @@ class LinkersTest {
     line.addAll(
         List.of(
             "-O1", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-fuse-ld=" + linker));
+    findForAllTargets(linker).ifPresent(tools -> line.add("-B" + tools));
     line.addAll(List.of(form.split(" ", -1)));
     Path program = folder.resolve("prog");
     line.addAll(List.of("-o", program.toString(), source.toString()));
     Assumptions.assumeTrue(
         run(line).waitFor() == 0, "skipped: " + String.join(" ", line.subList(0, line.size() - 3)));
     return program;
+  }
+
+  /**
+   * A folder where compilers of any target find a linker that is one for all of them: else they
+   * look for it by the name of their own.
+   */
+  private Optional<Path> findForAllTargets(String linker) throws IOException {
+    String name = "ld." + linker;
+    Optional<Path> file =
+        Stream.of(System.getenv("PATH").split(File.pathSeparator, -1))
+            .map(path -> Path.of(path, name))
+            .filter(path -> List.of("lld", "mold").contains(linker) && Files.isExecutable(path))
+            .findFirst();
+    if (file.isEmpty()) {
+      return Optional.empty();
+    }
+    Path tools = Files.createDirectories(folder.resolve("tools"));
+    Files.createSymbolicLink(tools.resolve(name), file.get());
+    return Optional.of(tools);
   }
 
   private Process run(List<String> command) throws IOException {

@@ -66,6 +66,8 @@ enum SignalForm {
       "-pg",
       "-static",
       "-Wl,--no-warn-mismatch"),
+  MIPS64("mips64-linux-gnuabi64-gcc", "qemu-mips64 -L /usr/mips64-linux-gnuabi64", "-pg"),
+  MIPS64_STATIC("mips64-linux-gnuabi64-gcc", "qemu-mips64", "-pg", "-static"),
   MIPSEL("mipsel-linux-gnu-gcc", "qemu-mipsel -L /usr/mipsel-linux-gnu", "-pg"),
   MIPSEL_STATIC(
       "mipsel-linux-gnu-gcc",
@@ -91,7 +93,8 @@ enum SignalForm {
           PPC32,
           M68K_STATIC,
           MIPS_STATIC,
-          MIPSEL);
+          MIPSEL,
+          MIPS64);
 
   /** {@code -Dretstack.zoo=all} asks for all. */
   static Stream<SignalForm> some() {
