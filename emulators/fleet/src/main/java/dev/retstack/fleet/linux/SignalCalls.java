@@ -14,6 +14,7 @@ import dev.retstack.fleet.signal.Signals;
 import dev.retstack.fleet.signal.ThreadSignals;
 import dev.retstack.fleet.thread.GuestThread;
 import dev.retstack.fleet.thread.Threads;
+import java.nio.ByteOrder;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -167,11 +168,20 @@ final class SignalCalls {
       mask = CallRegisters.join(words[at + 1], mask);
     }
     long restorer = abi.hasRestorer() ? words[RESTORER_WORD] : 0;
-    SignalAction action = new SignalAction(handler, words[numbers.flagsWord()], restorer, mask);
+    SignalAction action = new SignalAction(handler, flags(words), restorer, mask);
     if (action.hasHandler() && trampoline == 0) {
       trampoline = space.mapCode(abi.trampolineCode());
     }
     return action;
+  }
+
+  /** Where the flags come first they have 32 bits, and the rest of a longer word is anything. */
+  private long flags(long[] words) {
+    long flags = words[numbers.flagsWord()];
+    if (numbers.flagsWord() != 0 || memory.wordBytes() == Integer.BYTES) {
+      return flags;
+    }
+    return memory.order() == ByteOrder.BIG_ENDIAN ? flags >>> Integer.SIZE : (int) flags;
   }
 
   private long processMask(long[] a) {

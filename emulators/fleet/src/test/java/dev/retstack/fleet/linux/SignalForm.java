@@ -232,16 +232,17 @@ enum SignalForm {
    */
   private String asLinux(String printed) {
     return switch (this) {
-      case PPC64LE, PPC64LE_STATIC, PPC64_STATIC, PPC32_STATIC ->
+      case PPC64LE, PPC64LE_STATIC, PPC64_STATIC, PPC32, PPC32_STATIC ->
           printed.replace("fault 1 1 1000", "fault 1 2 1000");
-      case MIPS_STATIC, MIPSEL_STATIC ->
-          printed.replace("divided 3 0\nentered 29", "divided 9 111212\nentered 22");
-      default -> printed;
+      default ->
+          isMips()
+              ? printed.replace("divided 3 0\nentered 29", "divided 9 111212\nentered 22")
+              : printed;
     };
   }
 
   boolean isMips() {
-    return this == MIPS_STATIC || this == MIPSEL_STATIC;
+    return name().startsWith("MIPS");
   }
 
   /** What a core says, with the number that SIGSTOP has here. */

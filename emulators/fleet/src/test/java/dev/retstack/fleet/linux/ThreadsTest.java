@@ -253,7 +253,10 @@ class ThreadsTest {
           Form.S390X,
           Form.PPC64LE_STATIC,
           Form.PPC64_STATIC,
-          Form.PPC32_STATIC);
+          Form.PPC32,
+          Form.MIPS,
+          Form.MIPSEL_STATIC,
+          Form.MIPS64);
 
   /** {@code -Dretstack.zoo=all} asks for all. */
   static Stream<Form> forms() {

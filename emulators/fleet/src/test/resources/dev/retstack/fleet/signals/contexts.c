@@ -51,7 +51,7 @@
 #define LENGTH 0
 #elif defined __mips__
 #define PC(u) (u)->uc_mcontext.pc
-#define ILLEGAL ".word 0x0000003f"
+#define ILLEGAL ".word 0xec000000"
 #define TRAP "break"
 #define DIVIDES
 #define LENGTH 4
@@ -117,6 +117,9 @@ APART void redirects(int signal, siginfo_t *info, void *context) {
 #ifdef __arm__
   unsigned long *flags = &((ucontext_t *)context)->uc_mcontext.arm_cpsr;  // Thumb, or not
   *flags = (*flags & ~32ul) | ((unsigned long)elsewhere & 1) << 5;
+#endif
+#ifdef __mips__
+  ((ucontext_t *)context)->uc_mcontext.gregs[25] = (unsigned long)elsewhere;
 #endif
 #ifdef __powerpc64__
   ((ucontext_t *)context)->uc_mcontext.gp_regs[12] = (unsigned long)elsewhere;
