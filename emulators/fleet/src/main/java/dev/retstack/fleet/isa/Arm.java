@@ -353,11 +353,15 @@ final class Arm {
 
   /**
    * AAELF32, "Procedure Linkage Table", as linkers write it: {@code [bx pc; nop;] add ip, pc, #n;
-   * add ip, ip, #n; ldr pc, [ip, #n]!}.
+   * add ip, ip, #n; ldr pc, [ip, #n]!}. mold has {@code ldr ip, [pc, #4]; add ip, ip, pc; ldr pc,
+   * [ip]} and a word.
    */
   private static OptionalLong importSlot(Code code, long address, long got) {
     long at = isFromThumb((int) code.at(address)) ? address + 4 : address;
     int add = (int) code.at(at);
+    if (add == 0xe59f_c004 && code.at(at + 4) == 0xe59c_f000_e08c_c00fL) {
+      return OptionalLong.of((at + 12 + (int) code.at(at + 12)) & 0xffff_ffffL);
+    }
     long start = at;
     long ip = at + 8;
     while (at - start < 12 && (add & 0xffff_f000) == (at == start ? 0xe28f_c000 : 0xe28c_c000)) {

@@ -216,10 +216,15 @@ final class M68k {
         .build();
   }
 
-  /** What linkers write for the 68020: {@code jmp ([slot,%pc])}. */
+  /**
+   * What linkers write for the 68020: {@code jmp ([slot,%pc])}; mold has {@code move.l #number,%d0}
+   * in front.
+   */
   private static OptionalLong importSlot(Code code, long address, long got) {
-    return code.bigEndianWord(address) == 0x4efb_0171
-        ? OptionalLong.of((address + 2 + code.bigEndianWord(address + 4)) & 0xffff_ffffL)
+    boolean numbered = code.bigEndianWord(address) >>> 16 == 0x203c;
+    long at = numbered ? address + 6 : address;
+    return code.bigEndianWord(at) == 0x4efb_0171
+        ? OptionalLong.of((at + 2 + code.bigEndianWord(at + 4)) & 0xffff_ffffL)
         : OptionalLong.empty();
   }
 

@@ -357,14 +357,15 @@ record Power(ByteOrder order, int wordBytes) {
   }
 
   /**
-   * 64-Bit ELF V2 ABI, 4.2.5.3 "Procedure Linkage Table", as linkers write it, each at a multiple
-   * of 32: {@code std r2,24(r1); [addis r12,r2,slot@ha;] ld r12,slot@l(r12 or r2)}.
+   * 64-Bit ELF V2 ABI, 4.2.5.3 "Procedure Linkage Table", as linkers write it: {@code std
+   * r2,24(r1); [addis r12,r2,slot@ha;] ld r12,slot@l(r12 or r2)}. GNU ld leaves addis out, and
+   * begins each at a multiple of 32: there is room for more behind it.
    */
   private OptionalLong importSlot(Code code, long address, long got) {
     int second = instruction(code, address + 4);
     boolean far = second >>> 16 == 0x3d82;
     int load = far ? instruction(code, address + 8) : second;
-    if (address % 32 != 0
+    if (address % (far ? STEP : 32) != 0
         || instruction(code, address) != STD_R2_24_R1
         || load >>> 16 != (far ? 0xe98c : 0xe982)) {
       return OptionalLong.empty();

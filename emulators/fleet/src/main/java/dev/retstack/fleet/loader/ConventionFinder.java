@@ -81,7 +81,7 @@ final class ConventionFinder {
     LongSet taken = new LongOpenHashSet();
     LongSet calling = new LongOpenHashSet();
     for (AbiCard card : isa.conventions()) {
-      List<CallSite> sites = new ArrayList<>(relocations.find(card));
+      List<CallSite> sites = confirmed(relocations.find(card), calls.get(card));
       sites.forEach(site -> relocated.add(site.address()));
       sites.addAll(calls.get(card));
       sites.removeIf(site -> !taken.add(site.address()));
@@ -106,6 +106,20 @@ final class ConventionFinder {
     return isa.atFirstInstruction().isEmpty()
         ? List.copyOf(found)
         : found.stream().map(one -> one.enteredAhead(elf)).toList();
+  }
+
+  /**
+   * Sites by relocations, without those that stand where no call is in a function that was seen to
+   * call elsewhere: a linker may leave relocations where the code was that it made shorter (mold).
+   */
+  private static List<CallSite> confirmed(List<CallSite> relocated, List<CallSite> seen) {
+    LongSet addresses = new LongOpenHashSet();
+    LongSet functions = new LongOpenHashSet();
+    seen.forEach(site -> addresses.add(site.address()));
+    seen.forEach(site -> functions.add(site.function()));
+    List<CallSite> left = new ArrayList<>(relocated);
+    left.removeIf(s -> functions.contains(s.function()) && !addresses.contains(s.address()));
+    return left;
   }
 
   private static void add(

@@ -24,7 +24,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Programs of other linkers than GNU ld, in the forms that a build may ask them for. They print and
- * call what the source says. A linker that is missing, or refuses a form, is skipped.
+ * call what the source says. A linker that is missing, or refuses a form, or makes a program of it
+ * that does not run without a tracer either, is skipped.
  */
 class LinkersTest {
   private static final String PROGRAM =
@@ -107,11 +108,8 @@ class LinkersTest {
   void makeProgramsThatAreTraced(String compiler, String linker, String form) throws Exception {
     Path source = Files.writeString(folder.resolve("prog.c"), PROGRAM);
     Path program = link(compiler, linker, form, source);
-    if (compiler.startsWith("x86_64")) {
-      Process natively = run(List.of(program.toString()));
-      // the C library here does not know all that linkers make
-      Assumptions.assumeTrue(natively.waitFor() == 3, "skipped: does not run natively");
-    }
+    // the C libraries here do not know all that linkers make
+    Assumptions.assumeTrue(run(elsewhere(compiler, program)).waitFor() == 3, "skipped: crashes");
     LinuxOptions linux = LinuxOptions.of("prog");
     if (compiler.startsWith("mips") && form.startsWith("-fpatchable-function-entry")) {
       // gcc puts the nops in front of the function there, where nothing runs them
@@ -125,6 +123,17 @@ class LinkersTest {
     assertThat(run.stdout()).isEqualTo("55\n");
     assertThat(run.result().ending().detail()).isEqualTo("exited with code 3");
     assertThat(run.calls()).containsAllEntriesOf(CALLS);
+  }
+
+  /** How a program runs without a tracer: natively, or under qemu-user. */
+  private static List<String> elsewhere(String compiler, Path program) {
+    if (compiler.startsWith("x86_64")) {
+      return List.of(program.toString());
+    }
+    String target = compiler.split("-gcc", -1)[0];
+    String qemu = "qemu-" + target.split("-", -1)[0].replace("powerpc", "ppc");
+    Assumptions.assumeTrue(GuestCompiler.installed(qemu), "skipped: no " + qemu);
+    return List.of(qemu, "-L", "/usr/" + target, program.toString());
   }
 
   /** Only what a compiler or linker itself refuses may be skipped. */
