@@ -72,6 +72,22 @@ import java.util.stream.Stream;
  * in return_to_handler: retp = $sp. The frame pointer lies at no fixed place: it is not compared
  * </pre>
  *
+ * Position-independent code, the default on Linux, calls through the global offset table. Which
+ * word of it is seen from the code in front, as {@link Values} reads it: $gp may differ from
+ * function to function, where there are several tables.
+ *
+ * <pre>
+ *   f: lui   $gp,%hi(_gp_disp)                    clang: any register for $gp, and -mxgot:
+ *      addiu $gp,$gp,%lo(_gp_disp)
+ *      addu  $gp,$gp,$25      address of f          lui   $1,%call_hi(_mcount)
+ *      ...                                          addu  $1,$1,$16
+ *      move  $1,$31                                 lw    $25,%call_lo(_mcount)($1)
+ *      addiu $sp,$sp,-8       o32 only              move  $gp,$16
+ *      lw    $25,%call16(_mcount)($gp)              move  $1,$31
+ *      jalr  $25              selfpc                jalr  $25
+ *       nop                                          addiu $sp,$sp,-8
+ * </pre>
+ *
  * n64 saves with {@code sd} and moves with {@code daddiu}. At -O0 the move of $sp stands in front
  * of the {@code jal}: the prologue is read up to the end of the delay slot, so both count once. Big
  * frames are made by a constant in $3. Results: $2 $3, $f0 $f2, memory at the first argument. The

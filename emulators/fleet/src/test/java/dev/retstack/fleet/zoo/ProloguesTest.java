@@ -153,6 +153,25 @@ class ProloguesTest {
               "mips64-linux-gnuabi64-gcc -mno-abicalls -msym32 -fno-pic -static -pg",
               "",
               "-fno-omit-frame-pointer"),
+          Build.of(
+              "mips-linux-gnu-gcc -pg",
+              "",
+              "-fno-omit-frame-pointer",
+              "-mmcount-ra-address",
+              "-mxgot",
+              "-static",
+              "-fno-pie -no-pie",
+              "-static -mno-shared",
+              "-fstack-protector-all"),
+          Build.of("mipsel-linux-gnu-gcc -pg", "", "-mmcount-ra-address", "-static -mxgot"),
+          Build.of(
+              "mips64-linux-gnuabi64-gcc -pg",
+              "",
+              "-fno-omit-frame-pointer",
+              "-mmcount-ra-address",
+              "-static -mxgot",
+              "-fno-pie -no-pie",
+              "-mno-shared -static"),
           Build.of("m68k-linux-gnu-gcc -pg", "", "-fno-omit-frame-pointer", "-mcpu=68020", "-mrtd"),
           Build.of(
               "clang --target=x86_64-linux-gnu -pg", "", "-mfentry", "-fstack-clash-protection"),
@@ -175,7 +194,11 @@ class ProloguesTest {
           Build.of("clang --target=armv7a-linux-gnueabihf -mthumb -meabi gnu -pg", "", "-static"),
           Build.of("clang --target=powerpc64le-linux-gnu -pg", "", "-static"),
           Build.of("clang --target=powerpc-linux-gnu -static -pg", ""),
-          Build.of("clang --target=mips-linux-gnu -mno-abicalls -static -pg", ""));
+          Build.of("clang --target=mips-linux-gnu -mno-abicalls -static -pg", ""),
+          Build.of("clang --target=mips-linux-gnu -fPIC -pg", "", "-static", "-mxgot"),
+          Build.of("clang --target=mipsel-linux-gnu -fPIC -pg", ""),
+          Build.of("clang --target=mips64-linux-gnuabi64 -fPIC -pg", "", "-static -mxgot"),
+          Build.of("clang --target=powerpc-linux-gnu -pg", ""));
 
   @TempDir private Path folder;
 
