@@ -123,6 +123,9 @@ final class Mips {
   /** Longest prologue that is read, in bytes. */
   private static final int PROLOGUE_MOST = 1024;
 
+  /** No place in front of any other: from here nothing is read. */
+  private static final long NOWHERE = Long.MAX_VALUE;
+
   /**
    * Status.FR: 32 registers of 64 bits for floating point, as n64 asks; KX, SX and UX: addresses of
    * 64 bits.
@@ -586,12 +589,18 @@ final class Mips {
 
   /**
    * The first instruction of a function. Where no symbol tells it is looked for up to what ends the
-   * function in front: prologues have no branches.
+   * one in front, since prologues have no branches; {@link #NOWHERE} if that is too far.
    */
   private static long first(ByteOrder order, Code code, long function, long site) {
-    long at = function;
-    while (function == site && at > site - PROLOGUE_MOST && !isBranch(word(order, code, at - 8))) {
+    if (function != site) {
+      return function;
+    }
+    long at = site;
+    while (!isBranch(word(order, code, at - 8))) {
       at -= 4;
+      if (site - at >= PROLOGUE_MOST) {
+        return NOWHERE;
+      }
     }
     while (at < site && word(order, code, at) == 0) { // between functions
       at += 4;
@@ -619,7 +628,7 @@ final class Mips {
 
     /** The word that the register of a call was loaded from. */
     OptionalLong loaded(long function, long call) {
-      if (call - function < 0 || call - function > PROLOGUE_MOST) {
+      if (Long.compareUnsigned(call - function, PROLOGUE_MOST) > 0) {
         return OptionalLong.empty();
       }
       values[CALLED] = OptionalLong.of(function); // by the caller
