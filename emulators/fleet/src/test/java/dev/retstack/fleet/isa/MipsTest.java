@@ -180,6 +180,6 @@ class MipsTest {
       bytes.putInt((int) Long.parseLong(word, 16));
     }
     bytes.order(ByteOrder.LITTLE_ENDIAN);
-    return address -> bytes.getLong((int) (address - FUNCTION));
+    return address -> address < FUNCTION ? 0 : bytes.getLong((int) (address - FUNCTION));
   }
 }
