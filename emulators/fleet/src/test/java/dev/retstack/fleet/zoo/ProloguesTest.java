@@ -150,10 +150,6 @@ class ProloguesTest {
               "",
               "-fno-omit-frame-pointer"),
           Build.of(
-              "mips64-linux-gnuabi64-gcc -mno-abicalls -msym32 -fno-pic -static -pg",
-              "",
-              "-fno-omit-frame-pointer"),
-          Build.of(
               "mips-linux-gnu-gcc -pg",
               "",
               "-fno-omit-frame-pointer",
