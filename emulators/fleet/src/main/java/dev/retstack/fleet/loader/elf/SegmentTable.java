@@ -107,7 +107,7 @@ record SegmentTable(
   private static void makeWay(Segment load, List<Segment> loads) {
     long start = load.address();
     for (Segment other : loads) {
-      if (other != load && load.overlaps(other)) {
+      if (!other.equals(load) && load.overlaps(other)) {
         start = Addresses.higher(start, other.end());
       }
     }
