@@ -140,7 +140,8 @@ public final class Imports {
     if (!any() || !elf.executableAt(target)) {
       return "";
     }
-    String name = targets.getOrDefault(target, "");
+    // a table of code that the program's loader writes (ppc32): it leads to the stand-in
+    String name = slots.getOrDefault(target, targets.getOrDefault(target, ""));
     if (name.isEmpty()) {
       name = read(target);
       if (!name.isEmpty()) {

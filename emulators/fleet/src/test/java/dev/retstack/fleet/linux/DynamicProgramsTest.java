@@ -127,6 +127,7 @@ class DynamicProgramsTest {
     PPC32_PIE("powerpc-linux-gnu-gcc", "-pg"),
     PPC32_FIXED("powerpc-linux-gnu-gcc", "-pg", "-fno-pie", "-no-pie"),
     PPC32_BSS_PLT("powerpc-linux-gnu-gcc", "-pg", "-Wl,--bss-plt"),
+    PPC32_SYMBOLIC("powerpc-linux-gnu-gcc", "-pg", "-Wl,-Bsymbolic"),
     MIPS_PIE("mips-linux-gnu-gcc", "-pg"),
     MIPS_FIXED("mips-linux-gnu-gcc", "-pg", "-fno-pie", "-no-pie"),
     MIPS_FIXED_PLT("mips-linux-gnu-gcc", "-pg", "-mno-abicalls", "-fno-pie", "-no-pie"),
@@ -390,6 +391,10 @@ class DynamicProgramsTest {
         "ARM_FIXED",
         "S390X_PIE",
         "PPC64LE_PIE",
+        "PPC32_SYMBOLIC",
+        "MIPS_PIE",
+        "MIPSEL_FAR",
+        "MIPS64_PIE",
         "X86_64_PATCHABLE",
         "ARM_PATCHABLE",
         "S390X_PATCHABLE"
