@@ -20,16 +20,19 @@ final class DebugSection {
   private static final byte[] NONE = {};
   private static final int ZLIB = 1;
   private static final int UNPACKED_AT_FIRST = 64 << 10;
-  private static final String CURE = "its functions have no source lines: compile with -gz=zlib";
+
+  /** What a file without lines costs, before the cure. */
+  static final String NO_LINES = "its functions have no source lines: ";
 
   private DebugSection() {}
 
   /**
    * What a section holds; nothing where the file does not have it.
    *
+   * @param cost what it costs that it cannot be read, for messages
    * @throws ElfFormatException where it is too large, or cannot be unpacked
    */
-  static byte[] read(ElfFile elf, String name) throws ElfFormatException {
+  static byte[] read(ElfFile elf, String name, String cost) throws ElfFormatException {
     Optional<Section> section = elf.section(name);
     Optional<ByteBuffer> content =
         section.isPresent() ? elf.content(section.get()) : Optional.empty();
@@ -38,29 +41,30 @@ final class DebugSection {
     }
     ByteBuffer bytes = content.get();
     if (section.get().compressed()) {
-      return unpack(elf, name, bytes);
+      return unpack(elf, name, bytes, cost);
     }
     if (bytes.remaining() > BYTES_MAX) {
-      throw tooLarge(elf, name, bytes.remaining());
+      throw tooLarge(elf, name, bytes.remaining(), cost);
     }
     byte[] copy = new byte[bytes.remaining()];
     bytes.get(copy);
     return copy;
   }
 
-  private static byte[] unpack(ElfFile elf, String name, ByteBuffer bytes)
+  private static byte[] unpack(ElfFile elf, String name, ByteBuffer bytes, String cost)
       throws ElfFormatException {
     int header = elf.is64() ? 24 : 12;
     if (bytes.remaining() < header) {
-      throw refuse(elf, name, bytes.remaining() + " bytes", "a header of " + header + " bytes");
+      throw refuse(
+          elf, name, bytes.remaining() + " bytes", "a header of " + header + " bytes", cost);
     }
     int kind = bytes.getInt(0);
     long size = elf.is64() ? bytes.getLong(8) : bytes.getInt(4) & 0xFFFF_FFFFL;
     if (kind != ZLIB) {
-      throw refuse(elf, name, "compressed in form %d".formatted(kind), "form 1 (zlib)");
+      throw refuse(elf, name, "compressed in form %d".formatted(kind), "form 1 (zlib)", cost);
     }
     if (size < 0 || size > BYTES_MAX) {
-      throw tooLarge(elf, name, size);
+      throw tooLarge(elf, name, size, cost);
     }
     byte[] unpacked = inflate(bytes.position(header), (int) size);
     if (unpacked.length != size) {
@@ -68,7 +72,8 @@ final class DebugSection {
           elf,
           name,
           "damaged: %d bytes of %d can be unpacked".formatted(unpacked.length, size),
-          "a whole zlib stream");
+          "a whole zlib stream",
+          cost);
     }
     return unpacked;
   }
@@ -95,16 +100,17 @@ final class DebugSection {
     return filled == out.length ? out : Arrays.copyOf(out, filled);
   }
 
-  private static ElfFormatException tooLarge(ElfFile elf, String name, long size) {
+  private static ElfFormatException tooLarge(ElfFile elf, String name, long size, String cost) {
     return new ElfFormatException(
         elf.name(),
         name,
         Long.toUnsignedString(size) + " bytes",
         "at most " + BYTES_MAX,
-        "its functions have no source lines: compile with -g1");
+        cost + "compile with -g1");
   }
 
-  private static ElfFormatException refuse(ElfFile elf, String name, String value, String allowed) {
-    return new ElfFormatException(elf.name(), name, value, allowed, CURE);
+  private static ElfFormatException refuse(
+      ElfFile elf, String name, String value, String allowed, String cost) {
+    return new ElfFormatException(elf.name(), name, value, allowed, cost + "compile with -gz=zlib");
   }
 }

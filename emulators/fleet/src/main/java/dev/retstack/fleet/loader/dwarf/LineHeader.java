@@ -59,6 +59,9 @@ final class LineHeader {
   /** The folder of each file. */
   private final IntArrayList folderOf = new IntArrayList();
 
+  /** What {@link FileNames} knows of a file: its number and 1. */
+  int[] numberOf;
+
   private boolean is64;
 
   private LineHeader() {}
@@ -67,7 +70,7 @@ final class LineHeader {
    * Reads the header of the unit that begins here; the reader stands at its program then, and ends
    * with the unit. Null for bytes that fill a gap.
    */
-  static LineHeader read(LineBytes in) throws ElfFormatException {
+  static LineHeader read(DwarfBytes in) throws ElfFormatException {
     LineHeader h = new LineHeader();
     long length = in.u32();
     if (length == 0) {
@@ -98,6 +101,7 @@ final class LineHeader {
       throw in.refuse("header_length", Long.toString(headerLength), "the end of the names");
     }
     in.skip(program - in.at(), "header_length");
+    h.numberOf = new int[h.fileCount()];
     return h;
   }
 
@@ -105,7 +109,7 @@ final class LineHeader {
     return is64 ? Long.BYTES : Integer.BYTES;
   }
 
-  private void readMachine(LineBytes in) throws ElfFormatException {
+  private void readMachine(DwarfBytes in) throws ElfFormatException {
     minInstructionBytes = in.u8();
     if (version > 3) {
       operationsPerInstruction = in.u8();
@@ -123,7 +127,7 @@ final class LineHeader {
     }
   }
 
-  private void readOldNames(LineBytes in) throws ElfFormatException {
+  private void readOldNames(DwarfBytes in) throws ElfFormatException {
     folders.add(IN_LINE); // the folder of the compiler, which the table does not tell
     for (int name = in.text(); in.at() - name > 1; name = in.text()) {
       add(in, folders, name);
@@ -136,21 +140,21 @@ final class LineHeader {
   }
 
   /** A file of version 2 to 4, whose name was read. */
-  void addOldFile(LineBytes in, int name) throws ElfFormatException {
+  void addOldFile(DwarfBytes in, int name) throws ElfFormatException {
     add(in, files, name);
     folderOf.add(Math.clamp(in.unsigned(), -1, Integer.MAX_VALUE));
     in.unsigned(); // when it was changed
     in.unsigned(); // its size
   }
 
-  private static void add(LineBytes in, LongArrayList names, long name) throws ElfFormatException {
+  private static void add(DwarfBytes in, LongArrayList names, long name) throws ElfFormatException {
     if (names.size() == NAMES_MAX) {
       throw in.refuse("the count of names of a unit", "larger", "at most " + NAMES_MAX);
     }
     names.add(name);
   }
 
-  private void readNames(LineBytes in, LongArrayList names, IntArrayList inFolder)
+  private void readNames(DwarfBytes in, LongArrayList names, IntArrayList inFolder)
       throws ElfFormatException {
     int count = in.u8();
     long[] contents = new long[count];
@@ -196,12 +200,12 @@ final class LineHeader {
     return form == STRING || form == LINE_STRP || form == STRP;
   }
 
-  private static ElfFormatException wrongForm(LineBytes in, String of, long form, String allowed) {
+  private static ElfFormatException wrongForm(DwarfBytes in, String of, long form, String allowed) {
     return in.refuse("the form of a " + of, "0x" + Long.toHexString(form), allowed);
   }
 
   /** A number, or a name as this class writes it; 0 for what is passed over. */
-  private long value(LineBytes in, long form) throws ElfFormatException {
+  private long value(DwarfBytes in, long form) throws ElfFormatException {
     return switch (Math.clamp(form, 0, Integer.MAX_VALUE)) {
       case STRING -> in.text();
       case LINE_STRP -> name(in, IN_LINE_STR);
@@ -221,12 +225,12 @@ final class LineHeader {
     };
   }
 
-  private static long passed(LineBytes in, long bytes) throws ElfFormatException {
+  private static long passed(DwarfBytes in, long bytes) throws ElfFormatException {
     in.skip(bytes, "a form");
     return 0;
   }
 
-  private long name(LineBytes in, long where) throws ElfFormatException {
+  private long name(DwarfBytes in, long where) throws ElfFormatException {
     long offset = in.number(offsetBytes());
     if (offset < 0 || offset > Integer.MAX_VALUE) {
       throw in.refuse("the offset of a name", Long.toUnsignedString(offset), "inside its section");

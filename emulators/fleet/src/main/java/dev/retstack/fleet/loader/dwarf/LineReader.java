@@ -3,14 +3,11 @@ package dev.retstack.fleet.loader.dwarf;
 import dev.retstack.fleet.loader.elf.ElfFile;
 import dev.retstack.fleet.loader.elf.ElfFormatException;
 import dev.retstack.fleet.loader.elf.Segment;
-import dev.retstack.schema.chunk.Chunks;
-import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
+import it.unimi.dsi.fastutil.ints.Int2ObjectMap;
+import it.unimi.dsi.fastutil.ints.Int2ObjectOpenHashMap;
 import java.util.Arrays;
 import java.util.BitSet;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 
 /**
  * Runs the programs of {@code .debug_line} (DWARF 5, section 6.2.5) and keeps the rows in which
@@ -27,16 +24,10 @@ import java.util.Map;
 final class LineReader {
   static final String SECTION = ".debug_line";
 
-  /** Characters of the names of all files at most; a Linux kernel has some 200,000. */
-  private static final int FILE_TEXT_MAX = 4 << 20;
-
   /** How often sequences may lie over one function, on average. */
   private static final int OVERLAPS_MAX = 8;
 
   private static final int OVERLAPS_ALWAYS = 1 << 16;
-
-  /** Bytes of names that are looked at, since each unit names its files again. */
-  private static final int TEXT_READ_MAX = 256 << 20;
 
   /** Standard opcodes (DW_LNS_*). */
   private static final int EXTENDED = 0;
@@ -60,19 +51,15 @@ final class LineReader {
   /** What may be executed, sorted by address, without overlaps. */
   private final List<Segment> code;
 
-  private final byte[] table;
-  private final LineBytes in;
+  private final DwarfBytes in;
+  private final FileNames names;
 
-  /** The sections of names, read when one names a file. */
-  private final byte[][] texts = new byte[3][];
+  /** The headers of all units, by where they begin. */
+  private final Int2ObjectMap<LineHeader> headers = new Int2ObjectOpenHashMap<>();
 
   private final long[] entries;
   private final int[] fileOf;
   private final int[] lineOf;
-  private final List<String> files = new ArrayList<>();
-  private final Map<String, Integer> numbers = new HashMap<>();
-  private int fileText;
-  private int textRead;
   private long given;
 
   /** Entries whose line is of a sequence that begins at 0. */
@@ -82,8 +69,6 @@ final class LineReader {
 
   /** Of the unit that is read. */
   private LineHeader header;
-
-  private int[] numberOf;
 
   /** The row before, if there is one in the sequence, and the next entry behind it. */
   private boolean open;
@@ -109,15 +94,22 @@ final class LineReader {
     this.entries = entries;
     this.mask = elf.is64() ? -1 : 0xFFFF_FFFFL;
     this.code = elf.segments().stream().filter(Segment::executable).toList();
-    this.table = DebugSection.read(elf, SECTION);
-    this.in = new LineBytes(table, elf.bigEndian(), elf.name(), SECTION);
+    byte[] table = DebugSection.read(elf, SECTION, DebugSection.NO_LINES);
+    this.in =
+        new DwarfBytes(
+            table, elf.bigEndian(), elf.name(), SECTION, DebugSection.NO_LINES + "build it again");
+    this.names = new FileNames(elf, table);
     this.fileOf = new int[entries.length];
     this.lineOf = new int[entries.length];
-    this.texts[LineHeader.IN_LINE] = table;
   }
 
-  List<String> files() {
-    return files;
+  FileNames names() {
+    return names;
+  }
+
+  /** The header of the unit that begins at an offset; null where none does. */
+  LineHeader header(int offset) {
+    return headers.get(offset);
   }
 
   /** Of each function the number of its file. */
@@ -133,9 +125,12 @@ final class LineReader {
   /** Reads all units. */
   void read() throws ElfFormatException {
     while (in.more()) {
+      int start = in.at();
       header = LineHeader.read(in);
       if (header != null) {
-        numberOf = new int[header.fileCount()];
+        if (headers.size() < InfoUnit.UNITS_MAX) {
+          headers.put(start, header);
+        }
         begin();
         while (in.more()) {
           step();
@@ -207,8 +202,8 @@ final class LineReader {
       }
       case DEFINE_FILE -> {
         header.addOldFile(in, in.text());
-        if (header.fileCount() > numberOf.length) {
-          numberOf = Arrays.copyOf(numberOf, 2 * header.fileCount());
+        if (header.fileCount() > header.numberOf.length) {
+          header.numberOf = Arrays.copyOf(header.numberOf, 2 * header.fileCount());
         }
       }
       default -> {} // says nothing of places
@@ -243,7 +238,7 @@ final class LineReader {
       give(next++);
     }
     take(at);
-    if (!end && next < entries.length && entries[next] == at) {
+    if (!end && line > 0 && next < entries.length && entries[next] == at) {
       give(next++);
     }
   }
@@ -255,11 +250,12 @@ final class LineReader {
   }
 
   /**
-   * True where the first row of a function is one behind its beginning: some compilers count the
-   * nops of {@code -fpatchable-function-entry} to the function before.
+   * True where the first row of a function with a line is one behind its beginning: some compilers
+   * count the nops of {@code -fpatchable-function-entry} to the function before, and what stands in
+   * no source has line 0.
    */
   private boolean beginsWithoutRow(int entry, long at) {
-    return entries[entry] != rowAddress
+    return (entries[entry] != rowAddress || rowLine == 0)
         && (entry + 1 == entries.length || Long.compareUnsigned(at, entries[entry + 1]) < 0);
   }
 
@@ -269,7 +265,7 @@ final class LineReader {
     if (isCode(at)) {
       ofZero = at == elf.bias();
       sequencesAtZero += ofZero ? 1 : 0;
-      next = firstFrom(at);
+      next = firstFrom(entries, at);
       rowAddress = at;
       if (next > 0
           && elf.functionAt(at).filter(f -> f.address() == entries[next - 1]).isPresent()) {
@@ -292,8 +288,8 @@ final class LineReader {
     return high >= 0 && code.get(high).contains(at, 1);
   }
 
-  /** Index of the first entry at an address or behind it. */
-  private int firstFrom(long at) {
+  /** Index of the first of some sorted addresses at one or behind it. */
+  static int firstFrom(long[] entries, long at) {
     int low = 0;
     int high = entries.length;
     while (low < high) {
@@ -316,91 +312,12 @@ final class LineReader {
           "sequences that do not overlap");
     }
     if (rowLine > 0 && (lineOf[entry] == 0 || fromZero.get(entry))) {
-      int number = number(rowFile);
+      int number = names.number(header, rowFile, in);
       if (number >= 0) {
         fileOf[entry] = number;
         lineOf[entry] = rowLine;
         fromZero.set(entry, ofZero);
       }
     }
-  }
-
-  /** The number of a file of this unit in {@link #files}; negative where the unit has none such. */
-  private int number(int inUnit) throws ElfFormatException {
-    int first = header.tellsFirstFolder() ? 0 : 1;
-    if (inUnit < first || inUnit >= header.fileCount()) {
-      return -1;
-    }
-    if (numberOf[inUnit] == 0) {
-      String path = path(inUnit);
-      Integer known = numbers.get(path);
-      if (known == null) {
-        fileText += path.length();
-        if (fileText > FILE_TEXT_MAX) {
-          throw in.refuse("the length of all names of files", "larger", "at most " + FILE_TEXT_MAX);
-        }
-        known = files.size();
-        files.add(path);
-        numbers.put(path, known);
-      }
-      numberOf[inUnit] = known + 1;
-    }
-    return numberOf[inUnit] - 1;
-  }
-
-  private String path(int inUnit) throws ElfFormatException {
-    String path = text(header.file(inUnit));
-    int folder = header.folderOf(inUnit);
-    if (folder >= 0 && folder < header.folderCount()) {
-      path = within(folder > 0 || header.tellsFirstFolder() ? folderName(folder) : "", path);
-    }
-    if (header.tellsFirstFolder() && header.folderCount() > 0 && !isAbsolute(path)) {
-      path = within(folderName(0), path);
-    }
-    if (path.length() > Chunks.FILE_MAX) {
-      throw in.refuse(
-          "the name of a file", path.length() + " characters", "at most " + Chunks.FILE_MAX);
-    }
-    return path;
-  }
-
-  private String folderName(int folder) throws ElfFormatException {
-    return text(header.folder(folder));
-  }
-
-  private static String within(String folder, String path) {
-    return folder.isEmpty() || isAbsolute(path) ? path : folder + "/" + path;
-  }
-
-  /** Of Unix or of Windows. */
-  private static boolean isAbsolute(String path) {
-    return path.startsWith("/")
-        || path.startsWith("\\")
-        || (path.length() > 1 && path.charAt(1) == ':');
-  }
-
-  private String text(long place) throws ElfFormatException {
-    int where = (int) (place >>> Integer.SIZE);
-    if (texts[where] == null) {
-      texts[where] =
-          DebugSection.read(elf, where == LineHeader.IN_STR ? ".debug_str" : ".debug_line_str");
-    }
-    byte[] bytes = texts[where];
-    int start = (int) place;
-    int end = start;
-    while (end < bytes.length && bytes[end] != 0 && end - start <= Chunks.FILE_MAX) {
-      end++;
-    }
-    if (end >= bytes.length || bytes[end] != 0) {
-      throw in.refuse(
-          "the name of a file",
-          "at 0x%x without an end".formatted(start),
-          "at most %d bytes and a zero".formatted(Chunks.FILE_MAX));
-    }
-    textRead += end - start;
-    if (textRead > TEXT_READ_MAX) {
-      throw in.refuse("the length of all names of files", "larger", "at most " + TEXT_READ_MAX);
-    }
-    return new String(bytes, start, end - start, StandardCharsets.UTF_8);
   }
 }

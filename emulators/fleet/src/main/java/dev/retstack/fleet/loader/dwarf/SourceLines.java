@@ -3,13 +3,15 @@ package dev.retstack.fleet.loader.dwarf;
 import dev.retstack.fleet.loader.elf.ElfFile;
 import dev.retstack.fleet.loader.elf.ElfFormatException;
 import dev.retstack.fleet.loader.elf.Symbol;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 
 /**
- * Where the functions of an image begin in their sources. A function has the first line that the
- * table gives its entry: that of its head, where later ones at the same address are of its body.
+ * Where the functions of an image begin in their sources. A function has the line of its
+ * declaration, where the file describes its functions. Else it has the first line that the table
+ * gives its entry: that of its head, where later ones at the same address are of its body.
  *
  * <p>Files are named as the compiler noted them. DWARF 5 tells the folder it ran in, the versions
  * before do not: their files may be relative to it.
@@ -30,8 +32,9 @@ public final class SourceLines {
   }
 
   /**
-   * Reads the line tables of an image for the functions that it has. A table that cannot be read
-   * gives no line at all, and a sentence: {@link #trouble}.
+   * Reads the line tables and the declarations of the functions that an image has. A table that
+   * cannot be read gives no line at all, declarations that cannot be read leave the lines of the
+   * table, and either gives a sentence: {@link #trouble}.
    */
   public static SourceLines of(ElfFile elf) {
     if (elf.relocatable() || elf.section(LineReader.SECTION).isEmpty()) {
@@ -39,12 +42,40 @@ public final class SourceLines {
     }
     long[] entries = elf.functions().stream().mapToLong(Symbol::address).toArray();
     try {
-      LineReader reader = new LineReader(elf, entries);
-      reader.read();
-      return new SourceLines(reader.files(), reader.fileOf(), reader.lineOf(), "");
+      LineReader rows = new LineReader(elf, entries);
+      rows.read();
+      return declared(elf, rows, entries);
     } catch (ElfFormatException e) {
       return new SourceLines(List.of(), new int[0], new int[0], e.getMessage());
     }
+  }
+
+  private static SourceLines declared(ElfFile elf, LineReader rows, long[] entries) {
+    String trouble = "";
+    try {
+      DeclarationReader declarations = new DeclarationReader(elf, rows, entries);
+      declarations.read();
+      declarations.replace(rows.fileOf(), rows.lineOf());
+    } catch (ElfFormatException e) {
+      trouble = e.getMessage();
+    }
+    return of(rows.names().files(), rows.fileOf(), rows.lineOf(), trouble);
+  }
+
+  /** Keeps the files in which functions begin. */
+  private static SourceLines of(List<String> all, int[] fileOf, int[] lineOf, String trouble) {
+    int[] kept = new int[all.size()];
+    List<String> files = new ArrayList<>();
+    for (int i = 0; i < lineOf.length; i++) {
+      if (lineOf[i] > 0) {
+        if (kept[fileOf[i]] == 0) {
+          files.add(all.get(fileOf[i]));
+          kept[fileOf[i]] = files.size();
+        }
+        fileOf[i] = kept[fileOf[i]] - 1;
+      }
+    }
+    return new SourceLines(files, fileOf, lineOf, trouble);
   }
 
   /** The files in which functions begin, each once. */
@@ -71,7 +102,7 @@ public final class SourceLines {
     return fileOf[function];
   }
 
-  /** Why the image has no lines although it has a table of them. */
+  /** What of lines or declarations cannot be read, and which lines there are therefore. */
   public Optional<String> trouble() {
     return trouble.isEmpty() ? Optional.empty() : Optional.of(trouble);
   }

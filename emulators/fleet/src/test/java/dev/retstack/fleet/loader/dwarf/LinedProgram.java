@@ -1,11 +1,14 @@
 package dev.retstack.fleet.loader.dwarf;
 
 import dev.retstack.fleet.loader.GuestCompiler;
+import dev.retstack.fleet.loader.elf.ElfFile;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /**
  * A small program of two sources and a header in a folder, built with line tables. It begins in a
@@ -56,7 +59,26 @@ final class LinedProgram {
       int helper(int x) { return x < 0 ? 0 : x; }
       """;
 
+  /** Where its functions are declared. */
+  static final Map<String, String> DECLARED =
+      Map.of(
+          "first", "main.c:3",
+          "second", "main.c:9",
+          "made", "by \"hand\".y:700",
+          "_start", "main.c:1000",
+          "leaf", "leaf.h:2",
+          "twice", "twice.c:4",
+          "helper", "twice.c:9");
+
   private LinedProgram() {}
+
+  /** The program as if no section described its functions. */
+  static ElfFile withoutDescriptions(Path program) throws IOException {
+    byte[] bytes = Files.readAllBytes(program);
+    String text = new String(bytes, StandardCharsets.ISO_8859_1);
+    String renamed = text.replace("\0.debug_info\0", "\0.debug_none\0");
+    return ElfFile.parse(renamed.getBytes(StandardCharsets.ISO_8859_1), "program");
+  }
 
   /** Builds it; {@code compiler} may be clang for this machine. */
   static Path build(Path folder, String compiler, String... flags)

@@ -6,7 +6,9 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * Writes small ELF files of any class and byte order, right ones and ones that lie.
@@ -33,9 +35,10 @@ public final class ElfBuilder {
   private long entry = CODE_ADDRESS;
   private byte[] mcountLoc = new byte[0];
   private byte[] opd = new byte[0];
-  private byte[] debugLine = new byte[0];
-  private long debugLineFlags;
+  private final Map<String, DebugSection> debug = new LinkedHashMap<>();
   private int symbolNamesLink = 2;
+
+  private record DebugSection(byte[] bytes, long flags) {}
 
   private record SymbolEntry(String name, long value, long size, int info, int section) {}
 
@@ -103,10 +106,9 @@ public final class ElfBuilder {
     return this;
   }
 
-  /** The bytes of a section {@code .debug_line} and its {@code sh_flags}. */
-  public ElfBuilder debugLine(byte[] table, long sectionFlags) {
-    debugLine = table.clone();
-    debugLineFlags = sectionFlags;
+  /** The bytes of a section of debug information, and its {@code sh_flags}. */
+  public ElfBuilder debug(String section, byte[] bytes, long sectionFlags) {
+    debug.put(section, new DebugSection(bytes.clone(), sectionFlags));
     return this;
   }
 
@@ -134,14 +136,16 @@ public final class ElfBuilder {
       names.writeBytes(s.name.getBytes(StandardCharsets.UTF_8));
       names.write(0);
     }
-    String sectionNames = "\0.text\0.strtab\0.symtab\0.shstrtab\0__mcount_loc\0.opd\0.debug_line\0";
+    String sectionNames = "\0.text\0.strtab\0.symtab\0.shstrtab\0__mcount_loc\0.opd\0";
+    int debugNamesAt = sectionNames.length();
+    sectionNames += String.join("\0", debug.keySet()) + "\0";
     int namesAt = CODE_OFFSET + CODE_BYTES;
     int symbolsAt = namesAt + names.size();
     int sectionNamesAt = symbolsAt + table.capacity();
     int linesAt = sectionNamesAt + sectionNames.length();
-    int sectionsAt = linesAt + debugLine.length;
-    int sections = 5;
-    for (byte[] content : List.of(mcountLoc, opd, debugLine)) {
+    int sectionsAt = linesAt + debug.values().stream().mapToInt(s -> s.bytes().length).sum();
+    int sections = 5 + debug.size();
+    for (byte[] content : List.of(mcountLoc, opd)) {
       sections += content.length == 0 ? 0 : 1;
     }
     ByteBuffer file = ByteBuffer.allocate(sectionsAt + sections * (is64 ? 64 : 40)).order(order);
@@ -152,7 +156,8 @@ public final class ElfBuilder {
     file.put(namesAt, names.toByteArray());
     file.put(symbolsAt, table.array());
     file.put(sectionNamesAt, sectionNames.getBytes(StandardCharsets.US_ASCII));
-    file.put(linesAt, debugLine);
+    file.position(linesAt);
+    debug.values().forEach(section -> file.put(section.bytes()));
     file.position(sectionsAt);
     putSection(file, 0, 0, 0, 0, 0, 0, 0, 0);
     putSection(file, 1, 1, 6, CODE_ADDRESS, CODE_OFFSET, CODE_BYTES, 0, 0);
@@ -175,8 +180,13 @@ public final class ElfBuilder {
       int offset = CODE_OFFSET + OPD_OFFSET;
       putSection(file, 46, 1, 3, CODE_ADDRESS + OPD_OFFSET, offset, opd.length, 0, 0);
     }
-    if (debugLine.length > 0) {
-      putSection(file, 51, 1, debugLineFlags, 0, linesAt, debugLine.length, 0, 0);
+    int nameAt = debugNamesAt;
+    int bytesAt = linesAt;
+    for (Map.Entry<String, DebugSection> named : debug.entrySet()) {
+      DebugSection section = named.getValue();
+      putSection(file, nameAt, 1, section.flags(), 0, bytesAt, section.bytes().length, 0, 0);
+      nameAt += named.getKey().length() + 1;
+      bytesAt += section.bytes().length;
     }
     return Arrays.copyOf(file.array(), file.position());
   }

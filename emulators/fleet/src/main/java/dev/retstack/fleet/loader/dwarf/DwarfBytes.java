@@ -2,31 +2,39 @@ package dev.retstack.fleet.loader.dwarf;
 
 import dev.retstack.fleet.loader.elf.ElfFormatException;
 
-/** Reads one unit of a line table from its begin to its end. */
-final class LineBytes {
+/** Reads a section of debug information, never behind the end of the unit that is read. */
+final class DwarfBytes {
   private static final int LEB_BITS_MAX = 70;
 
   private final byte[] bytes;
   private final boolean bigEndian;
   private final String file;
   private final String section;
+  private final String cure;
   private int at;
   private int end;
 
   /**
    * @param bytes of the whole section
    * @param file name of the image, for messages
+   * @param cure what a message says last
    */
-  LineBytes(byte[] bytes, boolean bigEndian, String file, String section) {
+  DwarfBytes(byte[] bytes, boolean bigEndian, String file, String section, String cure) {
     this.bytes = bytes;
     this.bigEndian = bigEndian;
     this.file = file;
     this.section = section;
+    this.cure = cure;
     this.end = bytes.length;
   }
 
   int at() {
     return at;
+  }
+
+  /** Bytes of the whole section. */
+  int length() {
+    return bytes.length;
   }
 
   boolean more() {
@@ -43,6 +51,12 @@ final class LineBytes {
     end = at + within(length, field);
   }
 
+  /** Reads on at one place, up to another; both lie in the section. */
+  void seek(int place, int last) {
+    at = place;
+    end = last;
+  }
+
   /** The unit is read: what follows is behind it. */
   void nextUnit() {
     at = end;
@@ -53,12 +67,30 @@ final class LineBytes {
     at += within(count, field);
   }
 
+  /** Goes on further ahead; no step back is taken, and none behind the end. */
+  void skipTo(long place) {
+    if (place > at && place <= end) {
+      at = (int) place;
+    }
+  }
+
+  /** The number of some bytes that was read last. */
+  long numberBefore(int count) throws ElfFormatException {
+    at -= count;
+    return number(count);
+  }
+
   private int within(long count, String field) throws ElfFormatException {
     if (count < 0 || count > end - at) {
       throw refuse(
           field, Long.toUnsignedString(count) + " bytes", "at most %d there".formatted(end - at));
     }
     return (int) count;
+  }
+
+  /** An unsigned number of variable length, mostly one byte. */
+  long unsigned() throws ElfFormatException {
+    return at < end && bytes[at] >= 0 ? bytes[at++] : longUnsigned();
   }
 
   int u8() throws ElfFormatException {
@@ -88,8 +120,8 @@ final class LineBytes {
     return number;
   }
 
-  /** An unsigned number of variable length; bits above the 64th are dropped. */
-  long unsigned() throws ElfFormatException {
+  /** The same of any length; bits above the 64th are dropped. */
+  private long longUnsigned() throws ElfFormatException {
     long number = 0;
     for (int shift = 0; ; shift += 7) {
       int b = u8();
@@ -136,10 +168,6 @@ final class LineBytes {
 
   ElfFormatException refuse(String field, String value, String allowed) {
     return new ElfFormatException(
-        file,
-        "%s of %s at 0x%x".formatted(field, section, at),
-        value,
-        allowed,
-        "its functions have no source lines: build it again");
+        file, "%s of %s at 0x%x".formatted(field, section, at), value, allowed, cure);
   }
 }
