@@ -122,7 +122,13 @@ final class TileRow {
     return row;
   }
 
-  private void addAlone(long count, long function, long from, long to) {
+  /** Adds what a tile says. */
+  void addTile(long number, long count, long time, long function, long from, long to) {
+    put(find(number), count, time, function, from, to);
+  }
+
+  /** Adds a call by itself. */
+  void addAlone(long count, long function, long from, long to) {
     int at = alone;
     while (at > 0 && callEnter(at - 1) > from) {
       at--; // calls of a line end in the order in which they begin, but where records are missing
@@ -174,6 +180,60 @@ final class TileRow {
           calls[i + ALONE_EXIT]);
     }
     return row;
+  }
+
+  /** How another row of tiles of the same length differs in [from, to); empty where it does not. */
+  String difference(TileRow other, int shift, long from, long to) {
+    int i = firstFrom(tiles, TILE_ROW, size, whole(from, shift));
+    int j = firstFrom(other.tiles, TILE_ROW, other.size, whole(from, shift));
+    while (i < size && tile(i) << shift < to || j < other.size && other.tile(j) << shift < to) {
+      String expected = i < size ? describe(i) : "nothing";
+      String received = j < other.size ? other.describe(j) : "nothing";
+      if (!expected.equals(received)) {
+        return "expected %s, received %s".formatted(expected, received);
+      }
+      i++;
+      j++;
+    }
+    i = firstFrom(calls, ALONE_ROW, alone, from);
+    j = firstFrom(other.calls, ALONE_ROW, other.alone, from);
+    while (i < alone && callEnter(i) < to || j < other.alone && other.callEnter(j) < to) {
+      String expected = i < alone ? describeCall(i) : "nothing";
+      String received = j < other.alone ? other.describeCall(j) : "nothing";
+      if (!expected.equals(received)) {
+        return "expected %s, received %s".formatted(expected, received);
+      }
+      i++;
+      j++;
+    }
+    return "";
+  }
+
+  /** Number of the first tile that begins at a time or behind it. */
+  private static long whole(long time, int shift) {
+    return (time >>> shift) + (time >>> shift << shift == time ? 0 : 1);
+  }
+
+  private String describe(int at) {
+    int i = at * TILE_ROW;
+    return "tile %d with %d calls that take %d, the longest from %d to %d of 0x%x"
+        .formatted(
+            tiles[i],
+            tiles[i + CALLS],
+            tiles[i + BUSY],
+            tiles[i + ENTER],
+            tiles[i + EXIT],
+            tiles[i + SELF_PC]);
+  }
+
+  private String describeCall(int at) {
+    int i = at * ALONE_ROW;
+    return "%d calls from %d to %d of 0x%x"
+        .formatted(
+            calls[i + ALONE_CALLS],
+            calls[i + ALONE_ENTER],
+            calls[i + ALONE_EXIT],
+            calls[i + ALONE_PC]);
   }
 
   void addFunctions(LongSet to) {

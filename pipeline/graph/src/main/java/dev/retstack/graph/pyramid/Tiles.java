@@ -6,6 +6,9 @@ import java.util.List;
 
 /** One level of a core's pyramid: its lines in tiles of one length. */
 public final class Tiles implements TileSource {
+  /** A level of a trace has tiles that are longer by this many powers of two than those below. */
+  public static final int STEP = 2;
+
   private final int shift;
   private final List<Line> lines;
   private final List<TileRow> rows;

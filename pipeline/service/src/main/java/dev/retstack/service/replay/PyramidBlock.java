@@ -146,6 +146,18 @@ final class PyramidBlock {
     return enter >= place.getFrom() && exit >= enter && exit <= place.getTo();
   }
 
+  /** First time of the first tile in which anything of it begins. */
+  long begin() {
+    long begin = Long.MAX_VALUE;
+    for (long start : tileStarts) {
+      begin = Math.min(begin, start);
+    }
+    for (long enter : callEnters) {
+      begin = Math.min(begin, enter >>> shift << shift);
+    }
+    return begin;
+  }
+
   /** What it takes in memory. */
   long bytes() {
     return HEAD_BYTES + (long) tileLines.length * TILE_BYTES + (long) callLines.length * CALL_BYTES;

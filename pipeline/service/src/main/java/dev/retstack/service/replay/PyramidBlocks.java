@@ -1,6 +1,8 @@
 package dev.retstack.service.replay;
 
+import dev.retstack.graph.limits.Saturating;
 import dev.retstack.graph.pyramid.Line;
+import dev.retstack.graph.pyramid.TileFold;
 import dev.retstack.graph.pyramid.TileSource;
 import dev.retstack.graph.pyramid.Tiles;
 import dev.retstack.schema.PyramidCore;
@@ -8,6 +10,7 @@ import dev.retstack.schema.PyramidLevel;
 import dev.retstack.schema.PyramidLine;
 import dev.retstack.schema.PyramidPlace;
 import dev.retstack.schema.PyramidTiles;
+import dev.retstack.schema.chunk.Chunks;
 import dev.retstack.schema.file.TracePyramid;
 import dev.retstack.schema.file.TracePyramid.WrongPyramidException;
 import dev.retstack.schema.file.TracePyramidWriter;
@@ -16,19 +19,18 @@ import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
 
 /**
  * The tiles of a core in the blocks of a trace. A question reads the blocks of one level that its
- * window touches: of the coarsest whose tiles are as long as a pixel, or shorter. Safe for use by
- * several threads.
+ * window touches: of the coarsest whose tiles are as long as a pixel, or shorter. Each block is
+ * compared once with the level above it, and that with the next: a tile must be the sum of the
+ * shorter ones in it. Safe for use by several threads.
  */
 final class PyramidBlocks implements TileSource {
   /** Entries of a block, unless one tile has more: some 20 KiB in the file. */
   static final int ENTRIES = 2048;
-
-  /** A stored level has tiles four times as long as the one below it, or longer. */
-  private static final int STEP = 2;
 
   /** Levels that hardly have fewer entries than the one below are not stored. */
   private static final double SMALLER = 0.7;
@@ -37,19 +39,26 @@ final class PyramidBlocks implements TileSource {
 
   private final TracePyramid pyramid;
   private final PyramidCore core;
+  private final long records;
   private final List<Line> lines = new ArrayList<>();
   private final PyramidBlock.Cache cache;
+
+  /** By level: the blocks that were compared with the level above. */
+  private final List<BitSet> compared = new ArrayList<>();
 
   /**
    * Nothing is read so far.
    *
+   * @param records of the core in the chunks of the trace
    * @param cache of all cores of the pyramid
    */
-  PyramidBlocks(TracePyramid pyramid, PyramidCore core, PyramidBlock.Cache cache)
+  PyramidBlocks(TracePyramid pyramid, PyramidCore core, long records, PyramidBlock.Cache cache)
       throws WrongPyramidException {
     this.pyramid = pyramid;
     this.core = core;
+    this.records = records;
     this.cache = cache;
+    core.getLevels().forEach(_ -> compared.add(new BitSet()));
     for (PyramidLine line : core.getLines()) {
       Line.Kind[] kinds = Line.Kind.values();
       if (line.getKind() < 0 || line.getKind() >= kinds.length || line.getDepth() < 0) {
@@ -80,7 +89,7 @@ final class PyramidBlocks implements TileSource {
     Tiles level = finest;
     long before = Long.MAX_VALUE;
     while (true) {
-      boolean last = level.entries() <= ENTRIES || level.shift() > SHIFT_MAX - STEP;
+      boolean last = level.entries() <= ENTRIES || level.shift() > SHIFT_MAX - Tiles.STEP;
       if (last || level.entries() < before * SMALLER) {
         List<PyramidPlace> places = new ArrayList<>();
         for (Tiles.Part part : level.parts(ENTRIES)) {
@@ -94,7 +103,7 @@ final class PyramidBlocks implements TileSource {
       if (last) {
         return levels;
       }
-      level = level.coarser(STEP);
+      level = level.coarser(Tiles.STEP);
     }
   }
 
@@ -130,19 +139,115 @@ final class PyramidBlocks implements TileSource {
 
   @Override
   public void read(int shift, long from, long to, Sink sink) throws IOException {
-    PyramidLevel level = core.getLevels().getFirst();
-    for (PyramidLevel one : core.getLevels()) {
-      level = one.getShift() <= shift ? one : level;
+    int level = 0;
+    while (level + 1 < core.getLevels().size()
+        && core.getLevels().get(level + 1).getShift() <= shift) {
+      level++;
     }
-    for (PyramidPlace place : level.getBlocks()) {
-      if (place.getFrom() < to && place.getTo() >= from) {
-        try {
-          block(place, level.getShift()).tell(sink);
-        } catch (WrongPyramidException e) {
-          throw new WrongBlockException(e);
+    try {
+      compareTotal();
+      List<PyramidPlace> blocks = core.getLevels().get(level).getBlocks();
+      for (int i = 0; i < blocks.size(); i++) {
+        if (blocks.get(i).getFrom() < to && blocks.get(i).getTo() >= from) {
+          compare(level, i);
+          block(level, i).tell(sink);
         }
       }
+    } catch (WrongPyramidException e) {
+      throw new WrongBlockException(e);
     }
+  }
+
+  /**
+   * Compares a block with the longer tiles above it, and those with theirs. A longer tile may have
+   * parts in the blocks around, and time of calls that began in the tile before it.
+   */
+  private synchronized void compare(int level, int index)
+      throws IOException, WrongPyramidException {
+    if (level + 1 == core.getLevels().size() || compared.get(level).get(index)) {
+      return;
+    }
+    int shift = core.getLevels().get(level).getShift();
+    int above = core.getLevels().get(level + 1).getShift();
+    List<PyramidPlace> blocks = core.getLevels().get(level).getBlocks();
+    boolean last = index + 1 == blocks.size();
+    long from = index == 0 ? 0 : block(level, index).begin() >>> above << above;
+    long to = last ? Long.MAX_VALUE : block(level, index + 1).begin();
+    TileFold fold = new TileFold(shift, (above - shift) / Tiles.STEP);
+    long needed = Math.max(0, from - (1L << above));
+    boolean more = true;
+    for (int i = index; i >= 0 && more; i--) {
+      block(level, i).tell(fold.finer());
+      more = block(level, i).begin() > needed;
+    }
+    long end = last ? Long.MAX_VALUE : behind(to, above);
+    for (int i = index + 1; i < blocks.size() && block(level, i).begin() < end; i++) {
+      block(level, i).tell(fold.finer());
+    }
+    List<PyramidPlace> longer = core.getLevels().get(level + 1).getBlocks();
+    for (int i = 0; i < longer.size(); i++) {
+      if (longer.get(i).getFrom() < end && longer.get(i).getTo() >= from) {
+        compare(level + 1, i);
+        block(level + 1, i).tell(fold.received());
+      }
+    }
+    String difference = fold.difference(from, end);
+    if (!difference.isEmpty()) {
+      throw pyramid.wrong(
+          "core %s, a tile of length 2^%d is not the sum of shorter ones, %s"
+              .formatted(core.getCore(), above, difference));
+    }
+    compared.get(level).set(index);
+    for (int i = index + 1; i + 1 < blocks.size() && block(level, i + 1).begin() <= end; i++) {
+      compared.get(level).set(i);
+    }
+  }
+
+  /** Counts calls. */
+  private final class Counter implements Sink {
+    private long calls;
+
+    @Override
+    public void tile(
+        int line, long start, long end, long count, long busy, long pc, long enter, long exit) {
+      call(line, count, pc, enter, exit);
+    }
+
+    @Override
+    public void call(int line, long count, long selfPc, long enter, long exit) {
+      calls = Saturating.sum(calls, lines.get(line).kind() == Line.Kind.CALLS ? count : 0);
+    }
+  }
+
+  /** Each call has a record, unless it is open all the time. */
+  private synchronized void compareTotal() throws IOException, WrongPyramidException {
+    int top = core.getLevels().size() - 1;
+    if (compared.get(top).get(0)) {
+      return;
+    }
+    Counter counter = new Counter();
+    for (int i = 0; i < core.getLevels().get(top).getBlocks().size(); i++) {
+      block(top, i).tell(counter);
+    }
+    if (counter.calls > records + Chunks.DEPTH_MAX) {
+      throw pyramid.wrong(
+          "core %s has %d calls, and %d records in the index"
+              .formatted(core.getCore(), counter.calls, records));
+    }
+    compared.get(top).set(0);
+  }
+
+  /** Begin of the first tile that begins at a time or behind it; the last time where none does. */
+  private static long behind(long time, int shift) {
+    long begin = time >>> shift << shift;
+    return begin == time
+        ? time
+        : begin + (1L << shift) < 0 ? Long.MAX_VALUE : begin + (1L << shift);
+  }
+
+  private PyramidBlock block(int level, int index) throws IOException, WrongPyramidException {
+    PyramidLevel of = core.getLevels().get(level);
+    return block(of.getBlocks().get(index), of.getShift());
   }
 
   private PyramidBlock block(PyramidPlace place, int shift)

@@ -119,9 +119,11 @@ public final class TraceTimeline implements Closeable {
       pyramid = trace.pyramid().orElse(null);
       PyramidBlock.Cache cache = new PyramidBlock.Cache(PyramidBlock.Cache.BYTES_MAX);
       for (PyramidCore one : pyramid == null ? List.<PyramidCore>of() : pyramid.cores()) {
+        TraceIndex.Core core = new TraceIndex.Core(one.getSession(), one.getCore());
+        long records = records(core, Long.MIN_VALUE, Long.MAX_VALUE);
         cores.put(
-            new TraceIndex.Core(one.getSession(), one.getCore()),
-            new Known(one, Known.tasks(one), new PyramidBlocks(pyramid, one, cache)));
+            core,
+            new Known(one, Known.tasks(one), new PyramidBlocks(pyramid, one, records, cache)));
       }
     } catch (WrongPyramidException e) {
       cores.clear();

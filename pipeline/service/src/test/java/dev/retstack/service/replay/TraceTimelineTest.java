@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.fail;
 
 import com.sun.management.ThreadMXBean;
 import dev.retstack.graph.input.LateSymbols;
+import dev.retstack.graph.pyramid.Pyramid;
 import dev.retstack.graph.pyramid.Timeline;
 import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.schema.Image;
@@ -296,6 +297,97 @@ class TraceTimelineTest {
     }
     assertThat(noticed).isPositive();
     assertThat(hash(file)).isEqualTo(hash(bare));
+  }
+
+  /** A number changed behind checksums that hold: the levels above and below deny it. */
+  @Test
+  void aTileIsTheSumOfTheShorterOnesInIt() throws Exception {
+    writeManyCalls();
+    PyramidCore core;
+    List<PyramidTiles> tiles = new ArrayList<>();
+    try (IndexedTrace trace = IndexedTrace.open(file)) {
+      TracePyramid pyramid = trace.pyramid().orElseThrow();
+      core = pyramid.cores().getFirst();
+      for (PyramidLevel level : core.getLevels()) {
+        for (PyramidPlace place : level.getBlocks()) {
+          tiles.add(pyramid.read(place));
+        }
+      }
+    }
+    assertThat(core.getLevels()).hasSizeGreaterThan(2);
+    assertThat(asked(file, core)).as("nothing changed").isEmpty();
+    for (int block = 0; block < tiles.size(); block++) {
+      PyramidTiles changed = PyramidTiles.newBuilder(tiles.get(block)).build();
+      boolean calls = changed.getTileCalls().isEmpty() || random.nextInt(4) == 0;
+      List<Long> column =
+          calls && !changed.getCallCounts().isEmpty()
+              ? changed.getCallCounts()
+              : random.nextBoolean() ? changed.getTileCalls() : changed.getTileBusy();
+      int at = random.nextInt(column.size());
+      column.set(at, column.get(at) + 1 + random.nextInt(9));
+      rewrite(file, core, tiles, block, changed);
+      assertThat(asked(file, core))
+          .as("block %d of %d, number %d", block, tiles.size(), at)
+          .singleElement()
+          .asString()
+          .contains("trace.avro: its pyramid is wrong", "retstack index", "is not the sum of")
+          .containsPattern("expected .*, received ");
+    }
+  }
+
+  /** A pyramid of several levels for the first core, whose own calls are few. */
+  private void writeManyCalls() throws Exception {
+    PyramidCore first;
+    long last;
+    try (IndexedTrace trace = IndexedTrace.open(file)) {
+      first = PyramidCore.newBuilder(trace.pyramid().orElseThrow().cores().getFirst()).build();
+      TraceIndex.Core core = new TraceIndex.Core(first.getSession(), first.getCore());
+      last = trace.index().rangesOf(core).getLast().lastTime();
+    }
+    Pyramid pyramid = Pyramid.of(new Pyramid.Room(1 << 18), 2);
+    for (int i = 0; i < 20_000; i++) {
+      long enter = random.nextLong(last);
+      long exit = Math.min(last, enter + random.nextLong(1L << random.nextInt(1, 14)));
+      pyramid.turnTo(random.nextLong(2), 1, 0);
+      pyramid.call(random.nextInt(3), 0x1000 + random.nextInt(50), enter, exit);
+    }
+    try (TraceClaim claim = TraceClaim.of(file);
+        TracePyramidWriter writer = TracePyramidWriter.open(claim)) {
+      first.setLines(PyramidBlocks.lines(pyramid.tiles()));
+      first.setLevels(PyramidBlocks.write(pyramid.tiles(), writer));
+      var _ = writer.finish(List.of(first));
+    }
+  }
+
+  /** What is noticed where all of a core is asked for, in tiles of any length. */
+  private static List<String> asked(Path trace, PyramidCore of) throws IOException {
+    try (TraceTimeline timeline = TraceTimeline.open(trace, LateSymbols.NONE)) {
+      TraceIndex.Core core = new TraceIndex.Core(of.getSession(), of.getCore());
+      long last = timeline.lastTime(core);
+      for (int width = 1; width <= 1 << 16 && timeline.notices().isEmpty(); width *= 16) {
+        Timeline.Question question = new Timeline.Question(0, last, width, 64);
+        var _ = timeline.answer(core, question, false, TraceReplay.Progress.SILENT);
+      }
+      return timeline.notices();
+    }
+  }
+
+  private static void rewrite(
+      Path trace, PyramidCore core, List<PyramidTiles> tiles, int which, PyramidTiles changed)
+      throws IOException {
+    try (TraceClaim claim = TraceClaim.of(trace);
+        TracePyramidWriter writer = TracePyramidWriter.open(claim)) {
+      PyramidCore copy = PyramidCore.newBuilder(core).build();
+      int block = 0;
+      for (PyramidLevel level : copy.getLevels()) {
+        for (int i = 0; i < level.getBlocks().size(); i++, block++) {
+          PyramidPlace was = level.getBlocks().get(i);
+          PyramidTiles one = block == which ? changed : tiles.get(block);
+          level.getBlocks().set(i, writer.write(one, was.getFrom(), was.getTo()));
+        }
+      }
+      var _ = writer.finish(List.of(copy));
+    }
   }
 
   /** Writes the pyramid with one field changed. */
