@@ -207,6 +207,11 @@ final class AddressSpace {
     mappings = Math.max(0, mappings + (before && after ? 1 : before || after ? 0 : -1));
   }
 
+  /** True for memory that holds neither the program nor a file that it mapped. */
+  boolean isOfNoFile(long address) {
+    return Long.compareUnsigned(address, breakStart) >= 0 && files().at(address).isEmpty();
+  }
+
   /** Which mappings are of which files. */
   AddressRanges<MappedFile> files() {
     return files;

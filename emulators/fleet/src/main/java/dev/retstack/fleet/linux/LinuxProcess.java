@@ -118,7 +118,7 @@ public final class LinuxProcess implements AutoCloseable {
     this.registers = new CallRegisters(abi, registers, memory, cpu);
     String executable = executable();
     new PathCalls(memory, files, this.registers, abi.stat(), executable, inVain).register(calls);
-    new MemoryCalls(space, memory, files, code, abi.dialect(), inVain::call).register(calls);
+    new MemoryCalls(space, memory, files, code, abi.dialect(), inVain).register(calls);
     SignalInfo.Layout infos =
         new SignalInfo.Layout(memory.wordBytes(), memory.order(), abi.dialect().signals());
     signals = new Signals(abi.dialect().signals(), threads, infos);

@@ -2,6 +2,7 @@ package dev.retstack.fleet.linux;
 
 import dev.retstack.fleet.isa.system.Dialect;
 import dev.retstack.fleet.isa.system.Errno;
+import dev.retstack.fleet.linux.call.InVain;
 import dev.retstack.fleet.linux.call.SystemCall;
 import dev.retstack.fleet.linux.call.SystemCallException;
 import dev.retstack.fleet.linux.file.FileTable;
@@ -12,7 +13,6 @@ import dev.retstack.fleet.memory.GuestMemory;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.Map;
-import java.util.function.Consumer;
 
 /** System calls on memory. */
 final class MemoryCalls {
@@ -46,12 +46,12 @@ final class MemoryCalls {
   private final CodeMappings code;
   private final long anonymous;
   private final long noReserve;
-  private final Consumer<String> refused;
+  private final InVain inVain;
 
   /**
    * @param code told of files mapped to be executed
    * @param dialect flags of mappings
-   * @param refused told what the program asked for in vain
+   * @param inVain what the program asks for in vain
    */
   MemoryCalls(
       AddressSpace space,
@@ -59,14 +59,14 @@ final class MemoryCalls {
       FileTable files,
       CodeMappings code,
       Dialect dialect,
-      Consumer<String> refused) {
+      InVain inVain) {
     this.space = space;
     this.memory = memory;
     this.files = files;
     this.code = code;
     this.anonymous = dialect.mapAnonymous();
     this.noReserve = dialect.mapNoReserve();
-    this.refused = refused;
+    this.inVain = inVain;
   }
 
   void register(Map<String, SystemCall> calls) {
@@ -100,14 +100,16 @@ final class MemoryCalls {
     long flags = a[3];
     int permissions = permissions(a[2]);
     if ((flags & anonymous) != 0) {
-      return place(a, permissions);
+      long address = place(a, permissions);
+      mayRun(address, a[1], permissions);
+      return address;
     }
     if (!(files.get(a[4]) instanceof HostFile file)) {
-      refused.accept("mmap of a stream");
+      inVain.call("mmap of a stream");
       throw new SystemCallException(Errno.ENODEV);
     }
     if ((flags & MAP_TYPE) != MAP_PRIVATE && (permissions & GuestMemory.WRITE) != 0) {
-      refused.accept("mmap of a file to write to it");
+      inVain.call("mmap of a file to write to it");
       throw new SystemCallException(Errno.EACCES); // it is open for reading
     }
     long offset = a[5] * unit;
@@ -182,12 +184,19 @@ final class MemoryCalls {
     } else {
       space.protect(a[0], a[1], permissions);
     }
+    mayRun(a[0], a[1], permissions);
     return 0;
+  }
+
+  private void mayRun(long address, long length, int permissions) {
+    if ((permissions & GuestMemory.EXECUTE) != 0 && space.isOfNoFile(address)) {
+      inVain.code(address, GuestMemory.pageUp(length));
+    }
   }
 
   private long remap(long[] a) {
     if ((a[3] & ~MREMAP_MAYMOVE) != 0) {
-      refused.accept("mremap to a fixed address");
+      inVain.call("mremap to a fixed address");
       throw new SystemCallException(Errno.EINVAL);
     }
     return space.resize(a[0], a[1], a[2], (a[3] & MREMAP_MAYMOVE) != 0);

@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
@@ -167,13 +168,13 @@ public final class LoadedImage {
           "calls of " + symbolNames() + ", or nops in their place",
           "compile with " + flags());
     }
-    if (isa.conventions().stream().anyMatch(card -> imports.has(card.symbols()))) {
+    if (isa.conventions().stream().anyMatch(this::isLinked)) {
       throw new ElfFormatException(
           elf.name(),
           "the number of call sites",
-          "0, though a shared object has the %s that it calls".formatted(symbolNames()),
+          "0, though it is linked with the %s that its functions call".formatted(symbolNames()),
           "calls whose code is known (%s)".formatted(isa.name()),
-          "link with -static");
+          "compile without -mcmodel=large" + orWithNops());
     }
     if (elf.functions().isEmpty()) {
       throw new ElfFormatException(
@@ -367,6 +368,12 @@ public final class LoadedImage {
         .build();
   }
 
+  /** True where a counting function by that name is the program's own, or another file's. */
+  private boolean isLinked(AbiCard card) {
+    return imports.has(card.symbols())
+        || card.symbols().stream().anyMatch(name -> elf.symbol(name).isPresent());
+  }
+
   private String symbolNames() {
     return isa.conventions().stream()
         .flatMap(c -> c.symbols().stream().limit(1))
@@ -374,8 +381,18 @@ public final class LoadedImage {
         .collect(Collectors.joining(" or "));
   }
 
+  private String orWithNops() {
+    String nops = flagsOf(card -> card.flags().startsWith("-fpatchable"));
+    return nops.isEmpty() ? "" : ", or with " + nops;
+  }
+
   private String flags() {
+    return flagsOf(_ -> true);
+  }
+
+  private String flagsOf(Predicate<AbiCard> wanted) {
     return isa.conventions().stream()
+        .filter(wanted)
         .map(AbiCard::flags)
         .distinct()
         .collect(Collectors.joining(" or "));

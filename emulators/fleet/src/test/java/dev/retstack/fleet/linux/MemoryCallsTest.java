@@ -268,6 +268,21 @@ final class MemoryCallsTest {
     }
   }
 
+  @Test
+  void codeThatIsInNoFileIsReported() {
+    try (Guest guest = new Guest("x86_64", "", o -> o)) {
+      long data = map(guest, PAGE);
+      assertThat(guest.process.lacks(true)).isEmpty();
+      assertThat(guest.call("mprotect", data, PAGE, 5)).isZero();
+      assertThat(guest.call("mmap", 0, 100, 7, 0x22, -1, 0)).isPositive();
+      assertThat(guest.process.lacks(false))
+          .containsExactly(
+              "8,192 bytes of memory were made executable, first at 0x%x: ".formatted(data)
+                  + "calls of what the program writes or copies there are untraced; call"
+                  + " functions where they were linked");
+    }
+  }
+
   /** The C library reserves 128 MiB for each thread, and does with less. */
   @ParameterizedTest
   @CsvSource({"x86_64, 0x4022", "aarch64, 0x4022", "mips64, 0xc02", "ppc64le, 0x62"})

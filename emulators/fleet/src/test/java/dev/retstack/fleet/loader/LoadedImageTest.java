@@ -13,6 +13,7 @@ import dev.retstack.schema.Image;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 final class LoadedImageTest {
   @TempDir Path folder;
@@ -60,6 +62,25 @@ final class LoadedImageTest {
     assertThat(schema.getRetpCheck()).isFalse();
     assertThat(schema.getSymbols()).hasSameSizeAs(image.elf().functions());
     assertThat(schema.getMcountLoc()).isEqualTo(image.callSites());
+  }
+
+  /** Their calls go through a register, by the address in full. */
+  @ParameterizedTest
+  @ValueSource(strings = {"-static", "-no-pie"})
+  void callsOfNoKnownFormHaveACureThatHelps(String link) throws Exception {
+    GuestCompiler.X86_64.assumeInstalled();
+    String[] flags = {"-O2", "-mcmodel=large", "-fno-pie", link, source()};
+    List<String> counted = new ArrayList<>(List.of(flags));
+    counted.add("-pg");
+    Path program =
+        GuestCompiler.X86_64.compile(folder.resolve("t"), counted.toArray(String[]::new));
+    assertThatThrownBy(() -> LoadedImage.load(program).requireCallSites())
+        .hasMessageContaining("though it is linked with the")
+        .hasMessageContaining("without -mcmodel=large, or with -fpatchable-function-entry=");
+    List<String> cured = new ArrayList<>(List.of(flags));
+    cured.add("-fpatchable-function-entry=5");
+    Path better = GuestCompiler.X86_64.compile(folder.resolve("u"), cured.toArray(String[]::new));
+    assertThat(LoadedImage.load(better).requireCallSites().callSites()).isNotEmpty();
   }
 
   @ParameterizedTest

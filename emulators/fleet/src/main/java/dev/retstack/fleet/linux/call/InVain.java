@@ -12,7 +12,10 @@ import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
-/** What a program asked for in vain: system calls, memory, files. All of it is bounded. */
+/**
+ * What a program asked for in vain: system calls, memory, files, and to run code where nothing is
+ * traced. All of it is bounded.
+ */
 public final class InVain {
   /** Most different names that are counted; numbers that do not exist have no end. */
   private static final int NAMES_MAX = 512;
@@ -29,6 +32,8 @@ public final class InVain {
   private long refusedBytes;
   private long refusedMappings;
   private int mappingsMax;
+  private long codeBytes;
+  private long codeAt;
 
   /** The first full name for each last part of one, which may be found in another folder yet. */
   private final Map<String, String> files = new LinkedHashMap<>();
@@ -60,6 +65,12 @@ public final class InVain {
     mappingsMax = most;
   }
 
+  /** Memory of no file may be executed: a tracer knows no function there. */
+  public void code(long address, long bytes) {
+    codeAt = codeBytes == 0 ? address : codeAt;
+    codeBytes += bytes;
+  }
+
   /** A file was asked for that the program does not see. */
   public void file(String name) {
     if (name.startsWith(LOADER_FILES) || files.containsKey(last(name))) {
@@ -87,7 +98,8 @@ public final class InVain {
   }
 
   /**
-   * Limits that the program reached, and files that it did not find; a line each, with the cure.
+   * Limits that the program reached, code that is in no file, and files that it did not find; a
+   * line each, with the cure.
    *
    * @param failed true where it failed: else only files count that the host has, since no program
    *     finds the others anywhere. Folders do not: loaders search them
@@ -103,6 +115,11 @@ public final class InVain {
       lines.add(
           "a mapping was refused %s: a core has at most %,d; map larger pieces"
               .formatted(times(refusedMappings), mappingsMax));
+    }
+    if (codeBytes > 0) {
+      lines.add(
+          "%,d bytes of memory were made executable, first at 0x%x: calls of what the program writes or copies there are untraced; call functions where they were linked"
+              .formatted(codeBytes, codeAt));
     }
     List<String> missed = files.values().stream().filter(f -> failed || isOnHost(f)).toList();
     if (!missed.isEmpty()) {
