@@ -8,18 +8,8 @@ import it.unimi.dsi.fastutil.longs.LongArrayList;
 import java.util.ArrayList;
 import java.util.List;
 
-/**
- * What entries of one kind hold (DWARF 5, section 7.5.3).
- *
- * @param function true for a function that has code
- * @param leaf true where no function with code can be inside, and the entry says where the next is
- * @param attributes numbers of its attributes (DW_AT_*)
- * @param forms how each is written
- * @param constants the value of those that are written here
- * @param passes how an entry is passed over: a number of bytes, or the complement of a form
- */
-record Abbreviation(
-    boolean function, boolean leaf, int[] attributes, int[] forms, long[] constants, int[] passes) {
+/** What entries of one kind hold (DWARF 5, section 7.5.3). */
+final class Abbreviation {
   static final int LOW_PC = 0x11;
   static final int RANGES = 0x55;
   private static final int SIBLING = 0x01;
@@ -35,8 +25,60 @@ record Abbreviation(
   /** Bytes of a sibling in the form that compilers write, as the last attribute. */
   static final int SIBLING_BYTES = 4;
 
+  private final boolean function;
+
+  /** True where no function with code can be inside, and the entry says where the next is. */
+  private final boolean leaf;
+
+  private final int[] attributes;
+  private final int[] forms;
+  private final long[] constants;
+
+  /** How an entry is passed over: a number of bytes, or the complement of a form. */
+  private final int[] passes;
+
   /** Attributes of an entry at most: compilers write some 30. */
   private static final int ATTRIBUTES_MAX = 256;
+
+  private Abbreviation(
+      boolean function,
+      boolean leaf,
+      IntArrayList attributes,
+      IntArrayList forms,
+      LongArrayList constants,
+      IntArrayList passes) {
+    this.function = function;
+    this.leaf = leaf;
+    this.attributes = attributes.toIntArray();
+    this.forms = forms.toIntArray();
+    this.constants = constants.toLongArray();
+    this.passes = passes.toIntArray();
+  }
+
+  /** True for a function that has code. */
+  boolean function() {
+    return function;
+  }
+
+  /** Number of its attributes. */
+  int count() {
+    return attributes.length;
+  }
+
+  /** An attribute (DW_AT_*). */
+  int attribute(int i) {
+    return attributes[i];
+  }
+
+  /** How an attribute is written. */
+  int form(int i) {
+    return forms[i];
+  }
+
+  /** The value of an attribute that is written here. */
+  long constant(int i) {
+    return constants[i];
+  }
 
   /** A table: the codes of compilers count from 1. */
   static final class Table {
@@ -112,10 +154,10 @@ record Abbreviation(
     return new Abbreviation(
         tag == SUBPROGRAM && placed,
         next && (declared || holdsNoFunction(tag)),
-        attributes.toIntArray(),
-        forms.toIntArray(),
-        constants.toLongArray(),
-        passes.toIntArray());
+        attributes,
+        forms,
+        constants,
+        passes);
   }
 
   private static boolean holdsNoFunction(long tag) {

@@ -216,12 +216,12 @@ final class DeclarationReader {
     long texts = 0;
     aside.seek(unit.entries(), unit.end());
     Abbreviation first = known(table(unit), aside.unsigned(), aside);
-    for (int i = 0; i < first.attributes().length; i++) {
+    for (int i = 0; i < first.count(); i++) {
       long value = value(aside, first, i, unit);
-      switch (first.attributes()[i]) {
+      switch (first.attribute(i)) {
         case Abbreviation.LOW_PC -> {
           low = value;
-          lowForm = first.forms()[i];
+          lowForm = first.form(i);
         }
         case STMT_LIST -> lines = value;
         case ADDR_BASE -> addresses = value;
@@ -237,8 +237,8 @@ final class DeclarationReader {
 
   private static long value(DwarfBytes in, Abbreviation of, int i, InfoUnit unit)
       throws ElfFormatException {
-    int form = of.forms()[i];
-    return form == Form.IMPLICIT_CONST ? of.constants()[i] : Form.read(in, form, unit);
+    int form = of.form(i);
+    return form == Form.IMPLICIT_CONST ? of.constant(i) : Form.read(in, form, unit);
   }
 
   private long address(long value, int form, InfoUnit unit, long base) throws ElfFormatException {
@@ -428,16 +428,15 @@ final class DeclarationReader {
       lowForm = highForm = rangesForm = nameForm = linkageForm = 0;
       file = reference = -1;
       line = 0;
-      int[] attributes = abbreviation.attributes();
-      attributesLeft -= attributes.length;
+      attributesLeft -= abbreviation.count();
       if (attributesLeft < 0) {
         throw bytes.refuse(
             "the attributes of functions", "larger", "at most %d a byte".formatted(TIMES_MAX));
       }
-      for (int i = 0; i < attributes.length; i++) {
-        int form = abbreviation.forms()[i];
+      for (int i = 0; i < abbreviation.count(); i++) {
+        int form = abbreviation.form(i);
         long value = value(bytes, abbreviation, i, unit);
-        switch (attributes[i]) {
+        switch (abbreviation.attribute(i)) {
           case Abbreviation.LOW_PC -> {
             low = value;
             lowForm = form;

@@ -38,7 +38,7 @@ public final class ElfBuilder {
   private final Map<String, DebugSection> debug = new LinkedHashMap<>();
   private int symbolNamesLink = 2;
 
-  private record DebugSection(byte[] bytes, long flags) {}
+  private record DebugSection(ByteBuffer bytes, long flags) {}
 
   private record SymbolEntry(String name, long value, long size, int info, int section) {}
 
@@ -108,7 +108,7 @@ public final class ElfBuilder {
 
   /** The bytes of a section of debug information, and its {@code sh_flags}. */
   public ElfBuilder debug(String section, byte[] bytes, long sectionFlags) {
-    debug.put(section, new DebugSection(bytes.clone(), sectionFlags));
+    debug.put(section, new DebugSection(ByteBuffer.wrap(bytes.clone()), sectionFlags));
     return this;
   }
 
@@ -143,7 +143,7 @@ public final class ElfBuilder {
     int symbolsAt = namesAt + names.size();
     int sectionNamesAt = symbolsAt + table.capacity();
     int linesAt = sectionNamesAt + sectionNames.length();
-    int sectionsAt = linesAt + debug.values().stream().mapToInt(s -> s.bytes().length).sum();
+    int sectionsAt = linesAt + debug.values().stream().mapToInt(s -> s.bytes().capacity()).sum();
     int sections = 5 + debug.size();
     for (byte[] content : List.of(mcountLoc, opd)) {
       sections += content.length == 0 ? 0 : 1;
@@ -157,7 +157,7 @@ public final class ElfBuilder {
     file.put(symbolsAt, table.array());
     file.put(sectionNamesAt, sectionNames.getBytes(StandardCharsets.US_ASCII));
     file.position(linesAt);
-    debug.values().forEach(section -> file.put(section.bytes()));
+    debug.values().forEach(section -> file.put(section.bytes().duplicate()));
     file.position(sectionsAt);
     putSection(file, 0, 0, 0, 0, 0, 0, 0, 0);
     putSection(file, 1, 1, 6, CODE_ADDRESS, CODE_OFFSET, CODE_BYTES, 0, 0);
@@ -184,9 +184,9 @@ public final class ElfBuilder {
     int bytesAt = linesAt;
     for (Map.Entry<String, DebugSection> named : debug.entrySet()) {
       DebugSection section = named.getValue();
-      putSection(file, nameAt, 1, section.flags(), 0, bytesAt, section.bytes().length, 0, 0);
+      putSection(file, nameAt, 1, section.flags(), 0, bytesAt, section.bytes().capacity(), 0, 0);
       nameAt += named.getKey().length() + 1;
-      bytesAt += section.bytes().length;
+      bytesAt += section.bytes().capacity();
     }
     return Arrays.copyOf(file.array(), file.position());
   }
