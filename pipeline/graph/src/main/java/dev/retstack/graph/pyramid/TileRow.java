@@ -186,7 +186,7 @@ final class TileRow {
   String difference(TileRow other, int shift, long from, long to) {
     int i = firstFrom(tiles, TILE_ROW, size, whole(from, shift));
     int j = firstFrom(other.tiles, TILE_ROW, other.size, whole(from, shift));
-    while (i < size && tile(i) << shift < to || j < other.size && other.tile(j) << shift < to) {
+    while ((i < size && tile(i) << shift < to) || (j < other.size && other.tile(j) << shift < to)) {
       String expected = i < size ? describe(i) : "nothing";
       String received = j < other.size ? other.describe(j) : "nothing";
       if (!expected.equals(received)) {
@@ -197,7 +197,7 @@ final class TileRow {
     }
     i = firstFrom(calls, ALONE_ROW, alone, from);
     j = firstFrom(other.calls, ALONE_ROW, other.alone, from);
-    while (i < alone && callEnter(i) < to || j < other.alone && other.callEnter(j) < to) {
+    while ((i < alone && callEnter(i) < to) || (j < other.alone && other.callEnter(j) < to)) {
       String expected = i < alone ? describeCall(i) : "nothing";
       String received = j < other.alone ? other.describeCall(j) : "nothing";
       if (!expected.equals(received)) {
