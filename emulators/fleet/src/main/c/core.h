@@ -34,6 +34,7 @@ enum stop {
   ASK_UNWINDER, /* an unwinder or a longjmp is called, or the frame of one has been left */
   ASK_GIVEN_UP, /* all frames from stop_value on are given up, and there is no room to note them */
   ASK_WHICH_GIVEN_UP, /* show all frames that were given up */
+  ASK_READER, /* a function has been entered that reads return addresses: the slot is at stop_value; 0: in a register */
   ASK_HANDLER_LEFT /* a function that handles interrupts has returned to stop_value, and all is done */
 };
 
@@ -70,7 +71,8 @@ enum special {
   SPECIAL_RETURN = 16, /* the exit is followed by the value returned */
   SPECIAL_ARGUMENTS = 32, /* the entry is followed by arguments */
   SPECIAL_TASK = 64, /* Java is asked whose it is, and does something about tasks */
-  SPECIAL_PASSED = 128 /* its function was entered at its first instruction */
+  SPECIAL_PASSED = 128, /* its function was entered at its first instruction */
+  SPECIAL_READS = 256 /* its function reads return addresses */
 };
 
 /* What a frame is for, beside its exit. */
@@ -155,7 +157,7 @@ struct site {
   uint64_t up; /* from retp to the stack pointer at exit, where the card does not foretell it; 0: not known */
   uint32_t behind; /* as in struct core, for a block that begins with this site */
   uint16_t used; /* 0: empty */
-  uint8_t special; /* SPECIAL_.. */
+  uint16_t special; /* SPECIAL_.. */
   uint8_t ahead; /* instructions of the block up to and with a call that was switched off */
   int16_t card;
   uint8_t argument_format; /* for who shows them */
@@ -248,9 +250,10 @@ struct walk {
   uint64_t span;
   uint64_t code;
   uint64_t code_bytes;
+  uint64_t back; /* or at this one of its own */
 };
 
-enum { WALKS = 18 }; /* as Unwinding has them, a longjmp, and the window of what is hijacked */
+enum { WALKS = 26 }; /* as Unwinding has them, readers too, a longjmp, and the window of what is hijacked */
 
 /* Lines of the cache: what each block needs, what entries and exits need, and the rest. */
 struct core {
@@ -381,6 +384,8 @@ struct core {
   uint64_t home_word; /* bytes from a home to the word that says where it goes on; 0: the mailbox */
   uint64_t homes_full; /* 1: no more can be made */
   uint64_t revived; /* with ANSWER_GIVEN_UP: where it goes on */
+  uint64_t reads; /* 1: the entry is that of a function that reads return addresses, and is done */
+  uint64_t entered; /* the block that was stopped at behind an entry; UNMET: none */
   uint64_t met; /* the block of which Java has said what there is to say of unwinders; UNMET */
   uint64_t returned; /* one past the block of the program that ran before the last exits */
   uint64_t split_time; /* when a block was left in its middle last */

@@ -80,6 +80,10 @@ HOT int enter_frame(uc_engine *uc, struct core *c, const struct site *site, cons
     way = (uint16_t)home;
   }
   uint64_t index = hijack(uc, c, ANY, site, &t, fp, ruled ? special_of(site) : 0, way);
+  if (ruled && (site->special & SPECIAL_READS)) {
+    c->reads = 1;
+    c->stop_value = t.slot->place == PLACE_REGISTER ? 0 : t.address;
+  }
   if (ruled && !is_told(c, site, index)) {
     return STOP_NONE;
   }
@@ -107,10 +111,11 @@ static __attribute__((noinline)) int enter_by_rules(uc_engine *uc, struct core *
     return ASK_TRIGGER;
   }
   int unnoticed = (site->special & (SPECIAL_MUTE | SPECIAL_TASK)) == SPECIAL_MUTE || (c->mode & MODE_PAUSED);
+  c->reads = 0;
   int asked = unnoticed ? STOP_NONE : enter_frame(uc, c, site, 1);
   c->triggered = asked != STOP_NONE && c->triggered;
   c->answered = asked != STOP_NONE ? c->answered : ANSWER_NONE;
-  return asked;
+  return c->reads && asked == STOP_NONE ? ASK_READER : asked;
 }
 
 /* STOP_NONE, or why Java must be asked first; it comes again then. */
@@ -135,6 +140,7 @@ static __attribute__((noinline)) void called(uc_engine *uc, struct core *c, cons
     return;
   }
   int asked = enter(uc, c, &c->sites[i]);
+  c->entered = asked == ASK_READER ? b->address : UNMET;
   if (asked != STOP_NONE) {
     stop_before(uc, c, b->address, asked);
   }

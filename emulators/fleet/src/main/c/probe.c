@@ -72,12 +72,23 @@ static inline int ready(uc_engine *uc, struct core *c, uint64_t address) {
   return 1;
 }
 
+/* True where the core was stopped behind an entry, and goes on before the same block. */
+static inline int has_entered(struct core *c, uint64_t address) {
+  int entered = c->entered == address;
+  c->entered = UNMET;
+  return entered;
+}
+
 /* False where the core was stopped. */
 static __attribute__((noinline)) int enter_at(uc_engine *uc, struct core *c, uint64_t address, const struct site *site) {
+  if (has_entered(c, address)) {
+    return 1;
+  }
   if (!ready(uc, c, address)) {
     return 0;
   }
   int asked = enter(uc, c, site);
+  c->entered = asked == ASK_READER ? address : UNMET;
   if (asked != STOP_NONE) {
     stop_before(uc, c, address, asked);
   }
@@ -109,7 +120,10 @@ static __attribute__((noinline)) int rare_kind(uc_engine *uc, struct core *c, co
       stop_before(uc, c, address, STOP_IDLE_LOOP);
       return 0;
     case BLOCK_COUNTING:
-      if (ready(uc, c, address)) {
+      if (has_entered(c, address)) {
+        c->last = &c->nowhere;
+        pass(c);
+      } else if (ready(uc, c, address)) {
         c->last = &c->nowhere;
         called(uc, c, b);
         pass(c);

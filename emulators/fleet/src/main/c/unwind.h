@@ -13,7 +13,7 @@ static int is_any_over(uc_engine *uc, struct core *c, uint64_t address) {
   uint64_t sp = reg_read(uc, c, ANY, (int)c->stack_pointer) & c->word_mask;
   for (uint64_t i = 0; i < c->walk_count; i++) {
     const struct walk *w = &c->walks[i];
-    if (sp - w->first < w->span && address - w->code >= w->code_bytes) {
+    if (sp - w->first < w->span && (address - w->code >= w->code_bytes || address == w->back)) {
       return 1;
     }
   }

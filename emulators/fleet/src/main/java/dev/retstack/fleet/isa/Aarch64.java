@@ -13,6 +13,7 @@ import dev.retstack.fleet.isa.call.LandingCode;
 import dev.retstack.fleet.isa.call.Operand;
 import dev.retstack.fleet.isa.call.Prologue;
 import dev.retstack.fleet.isa.call.Registers;
+import dev.retstack.fleet.isa.call.ReturnReads;
 import dev.retstack.fleet.isa.call.SiteFacts;
 import dev.retstack.fleet.isa.call.Slot;
 import dev.retstack.fleet.isa.signal.SignalAbi;
@@ -66,6 +67,22 @@ import java.util.stream.IntStream;
 final class Aarch64 {
   private static final Prologue FRAME = Aarch64::frame;
 
+  /**
+   * {@code mov xn, x30}; {@code xpaclri}; {@code ldr xn, [x29, #8]}; {@code str x30, [xn, #k]}: its
+   * own. {@code ldr xn, [x29]}; {@code mov xn, x29}; {@code str x29, [x29, #k]}: those of a walk
+   * along frame records.
+   */
+  private static final ReturnReads READS =
+      ReturnReads.byForms(
+          code -> 4,
+          form(0xaa1e_03e0L, 0xffff_ffe0L, 1L << 30, ReturnReads.Kind.OWN),
+          form(0xd503_20ffL, 0xffff_ffffL, 0, ReturnReads.Kind.OWN),
+          form(0xf940_07a0L, 0xffff_ffe0L, 1L << 30, ReturnReads.Kind.OWN),
+          new ReturnReads.Form(0xf900_001eL, 0xffc0_001fL, 5, 31, 1L << 31, ReturnReads.Kind.OWN),
+          form(0xf940_03a0L, 0xffff_ffe0L, 1L << 29, ReturnReads.Kind.ALL),
+          form(0xaa1d_03e0L, 0xffff_ffe0L, 0, ReturnReads.Kind.ALL),
+          form(0xf900_03bdL, 0xffc0_03ffL, 0, ReturnReads.Kind.ALL));
+
   private static final AbiCard MCOUNT =
       counting("mcount", "-pg", true).parent(Operand.register(UC_ARM64_REG_X0)).build();
 
@@ -89,6 +106,7 @@ final class Aarch64 {
           .slots(Slot.register(UC_ARM64_REG_X30, Operand.register(UC_ARM64_REG_SP)))
           .fpMustAgree(Operand.register(UC_ARM64_REG_X29), Operand.register(UC_ARM64_REG_X29))
           .retpAtExit(Operand.register(UC_ARM64_REG_SP))
+          .reads(READS)
           .remark("the nops stay: the site is seen, not patched")
           .build();
 
@@ -146,6 +164,10 @@ final class Aarch64 {
           List.of(MCOUNT, CLANG_MCOUNT, PATCHABLE));
 
   private Aarch64() {}
+
+  private static ReturnReads.Form form(long pattern, long mask, long but, ReturnReads.Kind kind) {
+    return new ReturnReads.Form(pattern, mask, 0, 31, but, kind);
+  }
 
   /**
    * {@code asm/sigcontext.h}:
@@ -213,6 +235,7 @@ final class Aarch64 {
         .slot(Operand.sum(UC_ARM64_REG_X29, 8))
         .fpMustAgree(Operand.word(UC_ARM64_REG_X29, 0), Operand.register(UC_ARM64_REG_X29))
         .slotFromFp(8)
+        .reads(READS)
         .remark("retp cannot be predicted at exit");
   }
 

@@ -15,6 +15,7 @@ import dev.retstack.fleet.isa.call.LandingCode;
 import dev.retstack.fleet.isa.call.Operand;
 import dev.retstack.fleet.isa.call.Prologue;
 import dev.retstack.fleet.isa.call.Registers;
+import dev.retstack.fleet.isa.call.ReturnReads;
 import dev.retstack.fleet.isa.call.SiteFacts.Where;
 import dev.retstack.fleet.isa.call.Slot;
 import dev.retstack.fleet.isa.call.StackWalk;
@@ -88,6 +89,38 @@ final class Arm {
   private static final Slot SAVED =
       Slot.saved(Operand.register(UC_ARM_REG_SP)).retpByFrame(Operand.register(UC_ARM_REG_SP));
 
+  /**
+   * {@code mov rn, lr}; {@code str lr, [rn, #k]}: its own. {@code mov rn, fp}: those of a walk
+   * along frames.
+   */
+  private static final ReturnReads READS =
+      ReturnReads.byForms(
+          code -> 4,
+          new ReturnReads.Form(
+              0x01a0_000eL, 0x0fff_0fffL, 12, 15, 1 << 15 | 1 << 14, ReturnReads.Kind.OWN),
+          new ReturnReads.Form(0x0500_e000L, 0x0f70_f000L, 16, 15, 1 << 13, ReturnReads.Kind.OWN),
+          new ReturnReads.Form(
+              0x01a0_000bL, 0x0fff_0fffL, 12, 15, 1 << 13 | 1 << 11, ReturnReads.Kind.ALL));
+
+  /**
+   * {@code mov rn, lr}; {@code str lr, [rn, #k]}: its own. Frames of Thumb have no form that a walk
+   * could follow.
+   */
+  private static final ReturnReads THUMB_READS =
+      ReturnReads.byForms(
+          Thumb::length,
+          new ReturnReads.Form(0x4670, 0xfff8, 0, 7, 0, ReturnReads.Kind.OWN),
+          new ReturnReads.Form(0x46f0, 0xfff8, 0, 7, 0b1100_0000, ReturnReads.Kind.OWN),
+          new ReturnReads.Form(0xe000_f8c0L, 0xf000_fff0L, 0, 15, 1 << 13, ReturnReads.Kind.OWN));
+
+  /** A function that keeps its return address copies it before it uses lr for anything else. */
+  private static ReturnReads atStart(ReturnReads all, int bytes) {
+    return (code, function, from, end) -> {
+      long most = from + bytes;
+      return all.of(code, function, from, most - end < 0 ? most : end);
+    };
+  }
+
   private static final AbiCard MCOUNT =
       AbiCard.named("mcount")
           .flags("-pg -marm -mapcs-frame")
@@ -109,6 +142,7 @@ final class Arm {
           .slotFromFp(-4)
           .remark(
               "gcc 12 knows no counting function but __gnu_mcount_nc: the older mcount is not read")
+          .reads(atStart(READS, 64))
           .build();
 
   private static final AbiCard MCOUNT_NOFP =
@@ -129,6 +163,7 @@ final class Arm {
           .slots(SAVED)
           .parent(Operand.word(UC_ARM_REG_SP, 0))
           .retpAtExit(Operand.register(UC_ARM_REG_SP))
+          .reads(atStart(READS, 64))
           .build();
 
   private static final AbiCard THUMB_MCOUNT =
@@ -150,6 +185,7 @@ final class Arm {
           .parent(Operand.word(UC_ARM_REG_SP, 0))
           .retpAtExit(Operand.register(UC_ARM_REG_SP))
           .remark("r7 has no fixed place in the frame")
+          .reads(atStart(THUMB_READS, 40))
           .build();
 
   private static final AbiCard PATCHABLE =
@@ -161,6 +197,7 @@ final class Arm {
           .slots(Slot.register(UC_ARM_REG_LR, Operand.register(UC_ARM_REG_SP)))
           .fpMustAgree(Operand.register(UC_ARM_REG_FP), Operand.register(UC_ARM_REG_FP))
           .retpAtExit(Operand.register(UC_ARM_REG_SP))
+          .reads(atStart(READS, 64))
           .build();
 
   private static final AbiCard THUMB_PATCHABLE =
@@ -172,6 +209,7 @@ final class Arm {
           .slots(Slot.register(UC_ARM_REG_LR, Operand.register(UC_ARM_REG_SP)))
           .fpMustAgree(Operand.register(UC_ARM_REG_R7), Operand.register(UC_ARM_REG_R7))
           .retpAtExit(Operand.register(UC_ARM_REG_SP))
+          .reads(atStart(THUMB_READS, 40))
           .build();
 
   private static final String EABI5 = "compile with an arm-none-eabi or arm-linux-gnueabi gcc";
@@ -497,7 +535,7 @@ final class Arm {
     /** How far sp goes down, and where lr is pushed first. */
     static final StackWalk PROLOGUE =
         StackWalk.of(
-                code -> (code & 0xf800) >= 0xe800 ? 4 : 2,
+                Thumb::length,
                 form("push {list}", 2, 0xb400, 0xfe00, (c, f) -> A32.push(narrowList(c), f)),
                 form(
                     "push.w {list}",
@@ -532,6 +570,11 @@ final class Arm {
             .upTo(Thumb::isUnread);
 
     private Thumb() {}
+
+    /** Bytes of an instruction. */
+    static int length(long code) {
+      return (code & 0xf800) >= 0xe800 ? 4 : 2;
+    }
 
     /**
      * Branches, of which prologues have loops only, and what else writes sp; a register that is

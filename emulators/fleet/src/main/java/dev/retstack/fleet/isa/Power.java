@@ -14,6 +14,7 @@ import dev.retstack.fleet.isa.call.Encoding;
 import dev.retstack.fleet.isa.call.LandingCode;
 import dev.retstack.fleet.isa.call.Operand;
 import dev.retstack.fleet.isa.call.Registers;
+import dev.retstack.fleet.isa.call.ReturnReads;
 import dev.retstack.fleet.isa.call.SiteFacts;
 import dev.retstack.fleet.isa.call.Slot;
 import dev.retstack.fleet.isa.call.StackWalk;
@@ -452,8 +453,75 @@ record Power(ByteOrder order, int wordBytes) {
         .slots(Slot.register(UC_PPC_REG_LR, saved))
         .fpMustAgree(Operand.register(UC_PPC_REG_31), Operand.register(UC_PPC_REG_31))
         .retpAtExit(saved)
+        .reads(reads())
         .remark("the nops stay: the site is seen, not patched")
         .build();
+  }
+
+  /** The word at r1 is the address of the caller's frame, where lr is saved behind it. */
+  private ReturnReads reads() {
+    int saved = wordBytes == Long.BYTES ? 16 : 4;
+    ReturnReads chain = ReturnReads.byChain(code -> STEP, this::transfer, 1, 31, saved, 0);
+    return chain.and((code, function, from, end) -> readsLink(code, function, end));
+  }
+
+  /**
+   * {@code mflr rn}, but that of its own address behind a call; {@code mflr r0} and then {@code mr
+   * rn,r0} or {@code std r0,d(rn)}.
+   */
+  private ReturnReads.Kind readsLink(Code code, long function, long end) {
+    long link = function - 1; // how far r0 has what lr had
+    long itself = function - 1;
+    int copied = 0;
+    for (long at = function; at - end < 0; at += STEP) {
+      int word = instruction(code, at);
+      int first = word >>> 21 & 31;
+      int second = word >>> 16 & 31;
+      boolean movesLink = (word & 0xfc1f_ffff) == 0x7c08_02a6;
+      boolean copies = (word & 0xffe0_ffff) == (0x7c00_0378 & 0xffe0_ffff) && first == 0;
+      boolean stores = (word >>> 26 == 36 || (word & 0xfc00_0003) == 0xf800_0000) && first == 0;
+      boolean calls = word == 0x429f_0005 || (word & 0xfc00_0003) == 0x4800_0001;
+      if (calls) {
+        itself = at + 8 * STEP;
+      } else if (movesLink && first == 0) {
+        link = at + 16 * STEP;
+      } else if (movesLink && at - itself > 0) {
+        copied |= 1 << first;
+      } else if ((word & 0xfc1f_ffff) == 0x7c08_03a6) { // mtlr: it was kept to return by
+        copied &= ~(1 << first);
+      } else if (at - link <= 0 && ((copies && second != 0) || (stores && second != 1))) {
+        return ReturnReads.Kind.OWN;
+      } else if (writesR0(word)) {
+        link = at;
+      }
+    }
+    return copied == 0 ? ReturnReads.Kind.NONE : ReturnReads.Kind.OWN;
+  }
+
+  /** Loads, {@code addi}, {@code mr} and {@code ori} that write r0; not nops. */
+  private static boolean writesR0(int word) {
+    int opcode = word >>> 26;
+    boolean first = (word >>> 21 & 31) == 0;
+    boolean second = (word >>> 16 & 31) == 0;
+    boolean isLoad = (opcode >= 32 && opcode < 36) || (word & 0xfc00_0003) == 0xe800_0000;
+    boolean isLogical = (opcode >= 24 && opcode < 30) || (word & 0xfc00_07ff) == 0x7c00_0378;
+    return (first && (isLoad || opcode == 14 || opcode == 15))
+        || (second && isLogical && word != NOP);
+  }
+
+  /** {@code mr}, {@code lwz} or {@code ld}. */
+  private ReturnReads.Transfer transfer(long code) {
+    int word = order == ByteOrder.BIG_ENDIAN ? Integer.reverseBytes((int) code) : (int) code;
+    int first = word >>> 21 & 31;
+    int second = word >>> 16 & 31;
+    if ((word & 0xfc00_07ff) == 0x7c00_0378 && first == (word >>> 11 & 31)) {
+      return new ReturnReads.Transfer(second, first, false, 0);
+    }
+    int load = wordBytes == Long.BYTES ? 0xe800_0000 : 0x8000_0000;
+    int mask = wordBytes == Long.BYTES ? 0xfc00_0003 : 0xfc00_0000;
+    return (word & mask) == load
+        ? new ReturnReads.Transfer(first, second, true, (short) word)
+        : null;
   }
 
   /** Reads how far the stack pointer goes down ({@code stwu r1,-n(r1)}), and where lr is saved. */
@@ -607,6 +675,7 @@ record Power(ByteOrder order, int wordBytes) {
         .callRelocations(0, 10, 116) // R_PPC64_REL24, REL24_NOTOC
         .nop(hex(NOP))
         // mflr r12; mtctr r12; mtlr r0; bctr
+        .reads(reads())
         .entryStub(hex(0x7d88_02a6, 0x7d89_03a6, 0x7c08_03a6, 0x4e80_0420))
         .returnAddress(Operand.register(UC_PPC_REG_LR));
   }
@@ -706,6 +775,7 @@ record Power(ByteOrder order, int wordBytes) {
         // mflr r0; mtctr r0; lwz r0,4(r1); mtlr r0; bctr
         .entryStub(hex(0x7c08_02a6, 0x7c09_03a6, 0x8001_0004, 0x7c08_03a6, 0x4e80_0420))
         .returnAddress(Operand.register(UC_PPC_REG_LR))
+        .reads(reads())
         .retpAtExit(SAVE_WORD_32);
   }
 }

@@ -13,6 +13,7 @@ import dev.retstack.fleet.isa.call.LandingCode;
 import dev.retstack.fleet.isa.call.Operand;
 import dev.retstack.fleet.isa.call.Prologue;
 import dev.retstack.fleet.isa.call.Registers;
+import dev.retstack.fleet.isa.call.ReturnReads;
 import dev.retstack.fleet.isa.call.SiteFacts.Where;
 import dev.retstack.fleet.isa.call.Slot;
 import dev.retstack.fleet.isa.call.StackWalk;
@@ -198,6 +199,61 @@ final class Riscv {
         .build();
   }
 
+  /**
+   * {@code mv rd, ra}; {@code sd ra, k(rn)}: its own. {@code mv rd, s0} where s0 points at the
+   * frame: those of a walk along frames.
+   */
+  private static final ReturnReads READS =
+      ReturnReads.byForms(
+          Riscv::length,
+          new ReturnReads.Form(0x8006, 0xf07f, 7, 31, 0b11, ReturnReads.Kind.OWN),
+          new ReturnReads.Form(0x0000_8013L, 0xffff_f07fL, 7, 31, 0b11, ReturnReads.Kind.OWN),
+          new ReturnReads.Form(
+              0x0010_2023L, 0x01f0_607fL, 15, 31, 1 << 2 | 1 << 8, ReturnReads.Kind.OWN));
+
+  private static final ReturnReads COPIES =
+      ReturnReads.byForms(
+          Riscv::length,
+          new ReturnReads.Form(0x8006, 0xf07f, 7, 31, 1 << 10 | 0b11, ReturnReads.Kind.OWN),
+          new ReturnReads.Form(
+              0x0000_8013L, 0xffff_f07fL, 7, 31, 1 << 10 | 0b11, ReturnReads.Kind.OWN));
+
+  private static final ReturnReads FRAME_READS =
+      ReturnReads.byForms(
+          Riscv::length,
+          new ReturnReads.Form(0x8022, 0xf07f, 7, 31, 0b101, ReturnReads.Kind.ALL),
+          new ReturnReads.Form(0x0004_0013L, 0xffff_f07fL, 7, 31, 0b101, ReturnReads.Kind.ALL));
+
+  /** Both, where s0 points at the frame. */
+  private static ReturnReads.Kind reads(Code code, long function, long from, long end) {
+    // a copy for other use than the counting function's stands in front of its call
+    ReturnReads.Kind own =
+        READS.of(code, function, from, end).and(COPIES.of(code, function, function, from));
+    return pointsAtFrame(code, function, end)
+        ? own.and(FRAME_READS.of(code, function, from, end))
+        : own;
+  }
+
+  /** {@code addi s0, sp, n} or {@code c.addi4spn s0, n}, where sp went down by as much. */
+  private static boolean pointsAtFrame(Code code, long function, long end) {
+    long down = 0;
+    for (long at = function; at - end < 0; at += length(code.at(at))) {
+      long there = code.at(at);
+      if ((there & 0x000f_ffffL) == 0x0001_0113L) {
+        down -= immediateI(there);
+      } else if ((there & 0xef83) == 0x0101) {
+        down -= immediateCi(there);
+      } else if ((there & 0xef83) == 0x6101) {
+        down -= immediate16sp(there);
+      } else if ((there & 0x000f_ffffL) == 0x0001_0413L) {
+        return immediateI(there) == down;
+      } else if ((there & 0xe01f) == 0 && (there & 0x1fe0) != 0) {
+        return immediate4spn(there) == down;
+      }
+    }
+    return false;
+  }
+
   private static AbiCard mcount(int word, CallForm[] calls) {
     return framed("mcount", "-pg -fno-omit-frame-pointer", word, calls)
         .prologue(
@@ -244,6 +300,7 @@ final class Riscv {
         .callRelocations(0, CALL_RELOCATIONS)
         .nop("13 00 00 00", "01 00")
         .entryStub("82 80") // no longer than the least that a program may have
+        .reads(Riscv::reads)
         .returnAddress(Operand.register(UC_RISCV_REG_RA));
   }
 
@@ -264,6 +321,7 @@ final class Riscv {
         .slots(Slot.register(UC_RISCV_REG_RA, Operand.register(UC_RISCV_REG_SP)))
         .fpMustAgree(Operand.register(UC_RISCV_REG_S0), Operand.register(UC_RISCV_REG_S0))
         .retpAtExit(Operand.register(UC_RISCV_REG_SP))
+        .reads(Riscv::reads)
         .build();
   }
 

@@ -15,6 +15,7 @@ import dev.retstack.fleet.isa.call.LandingCode;
 import dev.retstack.fleet.isa.call.Operand;
 import dev.retstack.fleet.isa.call.Prologue;
 import dev.retstack.fleet.isa.call.Registers;
+import dev.retstack.fleet.isa.call.ReturnReads;
 import dev.retstack.fleet.isa.call.SiteFacts;
 import dev.retstack.fleet.isa.call.Slot;
 import dev.retstack.fleet.isa.call.StackWalk;
@@ -90,6 +91,29 @@ final class S390x {
   /** Where a prologue saves r14. */
   private static final Operand SAVE_AREA = Operand.sum(UC_S390X_REG_R15, 112);
 
+  /**
+   * {@code lgr %rn,%r14}; {@code stg %r14,d(%rn)}; {@code stgrl %r14,there}: its own. {@code aghi
+   * %rn,-160}, which makes the address of a frame: those of a walk along frames.
+   */
+  private static final ReturnReads READS =
+      ReturnReads.byForms(
+              S390x::length,
+              new ReturnReads.Form(
+                  0x0e00_04b9L, 0x0fff_ffffL, 28, 15, 1 << 14, ReturnReads.Kind.OWN),
+              new ReturnReads.Form(
+                  0x2400_0000_e0e3L, 0xffff_0000_f0ffL, 20, 15, 1 << 15, ReturnReads.Kind.OWN),
+              new ReturnReads.Form(0xebc4, 0xffff, 0, 0, 0, ReturnReads.Kind.OWN),
+              new ReturnReads.Form(
+                  0x0f00_04b9L,
+                  0x0fff_ffffL,
+                  28,
+                  15,
+                  1 << 15 | 1 << 14 | 1 << 11,
+                  ReturnReads.Kind.ALL),
+              new ReturnReads.Form(
+                  0x60ff_0ba7L, 0xffff_0fffL, 12, 15, 1 << 15, ReturnReads.Kind.ALL))
+          .and(S390x::walks);
+
   private static final AbiCard MCOUNT =
       AbiCard.named("mcount")
           .flags("-pg")
@@ -111,6 +135,7 @@ final class S390x {
           .fpMustAgree(Operand.register(UC_S390X_REG_R11), Operand.register(UC_S390X_REG_R11))
           .retpAtExit(Operand.sum(UC_S390X_REG_R15, 8))
           .remark("the site reads the return address back from the hijacked slot")
+          .reads(READS)
           .build();
 
   private static final AbiCard FENTRY =
@@ -131,6 +156,7 @@ final class S390x {
           .fpMustAgree(Operand.register(UC_S390X_REG_R11), Operand.register(UC_S390X_REG_R11))
           .retpAtExit(SAVE_AREA)
           .remark("gcc has no nested functions with it")
+          .reads(READS)
           .build();
 
   private static final AbiCard CLANG_MCOUNT =
@@ -149,6 +175,7 @@ final class S390x {
           .slots(Slot.saved(Operand.register(UC_S390X_REG_R15)))
           .retpAtExit(SAVE_AREA)
           .remark("the caller's frame pointer has no fixed place")
+          .reads(READS)
           .build();
 
   private static final AbiCard MCOUNT_NOP =
@@ -283,7 +310,8 @@ final class S390x {
             UC_S390X_REG_R2, UC_S390X_REG_R3, UC_S390X_REG_R4, UC_S390X_REG_R5, UC_S390X_REG_R6)
         .slots(Slot.register(UC_S390X_REG_R14, SAVE_AREA))
         .fpMustAgree(Operand.register(UC_S390X_REG_R11), Operand.register(UC_S390X_REG_R11))
-        .retpAtExit(SAVE_AREA);
+        .retpAtExit(SAVE_AREA)
+        .reads(READS);
   }
 
   /**
@@ -323,6 +351,28 @@ final class S390x {
     boolean two = opcode == 0xb9 && ((int) code >>> 24 & 0xf0) == 0xf0; // lgr, sgr, agr, ...
     boolean loads = (opcode == 0x41 || opcode == 0xe3) && first >>> 4 == 15; // la, lay, lg
     return branches || two || loads;
+  }
+
+  /** Along the chain of frames: whose word that is depends on whether the function has a frame. */
+  private static ReturnReads.Kind walks(Code code, long function, long from, long end) {
+    ReturnReads chain = ReturnReads.byChain(S390x::length, S390x::transfer, 15, 11, 112, 14);
+    return chain.of(code, function, from, end) == ReturnReads.Kind.NONE
+        ? ReturnReads.Kind.NONE
+        : ReturnReads.Kind.ALL;
+  }
+
+  /** {@code lgr} and {@code lg}. */
+  private static ReturnReads.Transfer transfer(long code) {
+    int registers = (int) code >>> 24 & 0xff;
+    if ((code & 0xffffL) == 0x04b9L) {
+      return new ReturnReads.Transfer(registers >>> 4, registers & 15, false, 0);
+    }
+    int to = (int) code >>> 12 & 15;
+    int base = (int) code >>> 20 & 15;
+    boolean isLoad = (code & 0xffff_0000_0fffL) == 0x0400_0000_00e3L;
+    return isLoad
+        ? new ReturnReads.Transfer(to, base, true, (code >>> 24 & 0xff) | (code >>> 8 & 0xf00))
+        : null;
   }
 
   /** Where {@code stmg} puts r14, when it begins with another register. */

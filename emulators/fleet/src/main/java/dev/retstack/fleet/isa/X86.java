@@ -371,6 +371,7 @@ final class X86 {
         .nop(CALL_NOPS)
         .entryStub("c3")
         .returnAddress(Operand.word(sp, 0))
+        .reads(new X86Returns(word))
         .retpAtExit(returned)
         .poppingReturn(popping());
   }
@@ -413,6 +414,7 @@ final class X86 {
         .moment(Moment.BEFORE_PROLOGUE)
         .sites(table, NOPS)
         .slot(Operand.sum(sp, 0))
+        .reads(new X86Returns(word))
         .fpMustAgree(Operand.register(bp), Operand.register(bp))
         .retpAtExit(returned)
         .poppingReturn(popping());
@@ -428,6 +430,7 @@ final class X86 {
     return arguments(card, bp, 2)
         .moment(Moment.AFTER_PROLOGUE)
         .slots(Slot.memory(Operand.sum(bp, word)).whereSaved())
+        .reads(new X86Returns(word))
         .fpMustAgree(Operand.word(bp, 0), Operand.register(bp))
         .slotFromFp(word);
   }

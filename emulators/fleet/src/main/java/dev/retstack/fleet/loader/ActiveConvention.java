@@ -1,6 +1,7 @@
 package dev.retstack.fleet.loader;
 
 import dev.retstack.fleet.isa.call.AbiCard;
+import dev.retstack.fleet.isa.call.ReturnReads;
 import dev.retstack.fleet.isa.call.SiteFacts.Where;
 import dev.retstack.fleet.loader.elf.ElfFile;
 import dev.retstack.fleet.loader.elf.Symbol;
@@ -55,7 +56,8 @@ public record ActiveConvention(AbiCard card, List<Symbol> countingFunctions, Lis
 
   /**
    * The same convention, where functions whose sites do not show the return address, or only a copy
-   * of it, are entered at their first instruction.
+   * of it, are entered at their first instruction; and those that copy it for another purpose from
+   * the register in which it comes.
    */
   ActiveConvention enteredAhead(ElfFile elf) {
     return new ActiveConvention(
@@ -67,8 +69,25 @@ public record ActiveConvention(AbiCard card, List<Symbol> countingFunctions, Lis
   private boolean isAhead(CallSite site, ElfFile elf) {
     boolean isCall = site.after() != site.address();
     return isCall
-        && (site.facts().copied() || isLeftAlone(site))
+        && (site.facts().copied() || isLeftAlone(site) || copiesLink(site, elf))
         && (site.function() != site.address() || elf.functionAt(site.address()).isPresent());
+  }
+
+  private boolean copiesLink(CallSite site, ElfFile elf) {
+    boolean isInRegister = elf.isa().filter(isa -> !isa.pushesReturnAddress()).isPresent();
+    return isInRegister
+        && card.isBehindPrologue()
+        && elf.functionAt(site.address())
+            .filter(f -> reads(f, site, elf) == ReturnReads.Kind.OWN)
+            .isPresent();
+  }
+
+  /** What the function of a site reads, by its code. */
+  public ReturnReads.Kind reads(Symbol function, CallSite site, ElfFile elf) {
+    boolean isCall = card.siteTable() == AbiCard.SiteTable.NONE;
+    long start = function.address();
+    return card.reads()
+        .of(elf.codeOf(function), start, isCall ? site.after() : start, start + function.size());
   }
 
   private static CallSite ahead(CallSite site) {

@@ -4,6 +4,7 @@ import dev.retstack.fleet.loader.elf.ElfFile;
 import dev.retstack.fleet.loader.elf.Symbol;
 import java.util.List;
 import java.util.function.Predicate;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
@@ -16,8 +17,8 @@ import java.util.stream.Stream;
 public record LeavingFunctions(List<Symbol> unwinders, List<Symbol> askers, List<Symbol> longjmps) {
   /**
    * Functions that read the return addresses of the frames below them: those by which exceptions
-   * are thrown and backtraces taken (Itanium C++ ABI, "Exception Handling", level I), and glibc's
-   * {@code backtrace}.
+   * are thrown and backtraces taken (Itanium C++ ABI, "Exception Handling", level I), glibc's
+   * {@code backtrace}, and those of libunwind.
    */
   private static final List<String> UNWINDERS =
       List.of(
@@ -26,11 +27,19 @@ public record LeavingFunctions(List<Symbol> unwinders, List<Symbol> askers, List
           "_Unwind_Resume_or_Rethrow",
           "_Unwind_ForcedUnwind",
           "_Unwind_Backtrace",
-          "backtrace");
+          "backtrace",
+          "unw_backtrace",
+          "unw_backtrace2",
+          "unw_step",
+          "__unw_step");
+
+  /** One more of libunwind has the ISA in its name: {@code _ULx86_64_step}. */
+  private static final Pattern STEP = Pattern.compile("_UL?[a-z0-9]+(_64)?_step");
 
   /** Functions of C libraries that ask by their return address which file calls them. */
   private static final List<String> ASKERS =
-      List.of("dlopen", "dlmopen", "dlsym", "dlvsym", "dl_iterate_phdr");
+      List.of(
+          "dlopen", "dlmopen", "dlsym", "__dlsym_time64", "dlvsym", "dlinfo", "dl_iterate_phdr");
 
   /**
    * How the names end of functions that go back to where setjmp was called: {@code siglongjmp},
@@ -62,7 +71,11 @@ public record LeavingFunctions(List<Symbol> unwinders, List<Symbol> askers, List
   /** Those of a program or of a shared object, without functions that do not have a property. */
   static LeavingFunctions of(ElfFile elf, Predicate<Symbol> wanted) {
     return new LeavingFunctions(
-        functions(UNWINDERS.stream().flatMap(name -> elf.symbol(name).stream()), wanted),
+        functions(
+            Stream.concat(
+                UNWINDERS.stream().flatMap(name -> elf.symbol(name).stream()),
+                elf.functions().stream().filter(f -> STEP.matcher(f.name()).matches())),
+            wanted),
         functions(ASKERS.stream().flatMap(name -> elf.symbol(name).stream()), wanted),
         functions(
             elf.functions().stream().filter(f -> LONGJMPS.stream().anyMatch(f.name()::endsWith)),

@@ -139,6 +139,7 @@ public final class AbiCard {
   private final OptionalLong slotFromFp;
   private final boolean framesEverywhere;
   private final Optional<AbiCard> atSite;
+  private final ReturnReads reads;
   private final String remark;
 
   private AbiCard(Builder b) {
@@ -167,6 +168,7 @@ public final class AbiCard {
     slotFromFp = b.slotFromFp;
     framesEverywhere = b.framesEverywhere;
     atSite = Optional.ofNullable(b.atSite);
+    reads = b.reads;
     remark = b.remark;
     if (slots.isEmpty() || (siteTable == SiteTable.NONE) != returnAddress.isPresent()) {
       throw new IllegalStateException(
@@ -423,6 +425,11 @@ public final class AbiCard {
     return atSite;
   }
 
+  /** Which functions read return addresses, by their code. */
+  public ReturnReads reads() {
+    return reads;
+  }
+
   /** One sentence for a human reader of the capability table. */
   public String remark() {
     return remark;
@@ -446,6 +453,7 @@ public final class AbiCard {
         .retpAtExit(retpAtExit.toArray(Operand[]::new))
         .poppingReturn(poppingReturn)
         .arguments(arguments)
+        .reads(reads)
         .build();
   }
 
@@ -480,6 +488,7 @@ public final class AbiCard {
     private OptionalLong slotFromFp = OptionalLong.empty();
     private boolean framesEverywhere = true;
     private AbiCard atSite;
+    private ReturnReads reads = ReturnReads.UNKNOWN;
     private String remark = "";
 
     private Builder(String name) {
@@ -629,6 +638,11 @@ public final class AbiCard {
     /** Another card counts where a function is entered at its nops. */
     public Builder atSite(AbiCard value) {
       atSite = value;
+      return this;
+    }
+
+    public Builder reads(ReturnReads value) {
+      reads = value;
       return this;
     }
 

@@ -507,6 +507,24 @@ public final class ElfFile {
     };
   }
 
+  /** The code of a function, for who reads much of it; 0 beyond it. */
+  public Code codeOf(Symbol function) {
+    Optional<ByteBuffer> whole =
+        function.size() <= Integer.MAX_VALUE
+            ? memory(function.address(), (int) function.size())
+            : Optional.empty();
+    if (whole.isEmpty()) {
+      return codeReader();
+    }
+    ByteBuffer bytes =
+        ByteBuffer.allocate((int) function.size() + Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    bytes.put(whole.get().duplicate());
+    return address -> {
+      long at = address - function.address();
+      return at < 0 || at > function.size() ? 0 : bytes.getLong((int) at);
+    };
+  }
+
   /** Code to scan: executable sections, or executable segments where there are no sections. */
   public List<CodeRange> code() {
     List<CodeRange> ranges = new ArrayList<>();

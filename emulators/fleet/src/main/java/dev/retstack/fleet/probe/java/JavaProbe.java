@@ -3,6 +3,7 @@ package dev.retstack.fleet.probe.java;
 import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.isa.call.AbiCard;
 import dev.retstack.fleet.isa.call.CodeAddresses;
+import dev.retstack.fleet.isa.call.ReturnReads;
 import dev.retstack.fleet.isa.call.SiteFacts.Where;
 import dev.retstack.fleet.landing.AstrayException;
 import dev.retstack.fleet.landing.LandingPage;
@@ -282,6 +283,9 @@ public final class JavaProbe implements BlockProbe {
     int index = frames.hijack(site, slot, card, landing, !givenUp.isEmpty());
     frames.setFp(index, fp);
     watch.top();
+    if (points.reads(site.selfPc()) != ReturnReads.Kind.NONE) {
+      unwinding.enter(site.convention(), site.selfPc(), slot.retP(), slot.address());
+    }
     if (frames.hides(index, flags, points.rules())) {
       return true;
     }

@@ -191,6 +191,13 @@ final class NativeFrames implements FrameStack {
         0);
   }
 
+  /**
+   * Index of the card that a frame was entered by; those of skipped calls stand behind the rest.
+   */
+  int card(int frame) {
+    return frames.get(JAVA_SHORT, frame * frameBytes + layout.at("frame.card"));
+  }
+
   private long of(int frame, long field) {
     return frames.get(JAVA_LONG, frame * frameBytes + field);
   }

@@ -144,6 +144,7 @@ final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
         .on("FRAMES", this::growFrames)
         .on("REGIONS", this::describeRegions)
         .on("UNWINDER", unwinding::meet)
+        .on("READER", unwinding::enter)
         .on("TRIGGER", this::fireTriggers)
         .on("TRAMPOLINE", () -> ways.add(core.get("stop_value")))
         .on("HOME", () -> homes.add(core.get("stop_value")))

@@ -6,6 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 import dev.retstack.fleet.isa.call.AbiCard;
+import dev.retstack.fleet.isa.call.ReturnReads;
 import dev.retstack.fleet.loader.PatchSite;
 import dev.retstack.fleet.probe.site.EntryPoints;
 import dev.retstack.fleet.probe.site.SitePatcher;
@@ -147,8 +148,10 @@ final class NativeSites {
     entry.set(JAVA_BYTE, layout.at("site.leaves"), leaves);
     entry.set(JAVA_BYTE, layout.at("site.ahead"), (byte) (site.switchedOff() ? 1 : 0));
     long passed = site.passed() ? layout.at("SPECIAL_PASSED") : 0;
-    byte special = (byte) (points.rules().of(site.selfPc()) | passed);
-    entry.set(JAVA_BYTE, layout.at("site.special"), special);
+    boolean reads = points.reads(site.selfPc()) != ReturnReads.Kind.NONE;
+    long reading = reads ? layout.at("SPECIAL_READS") : 0;
+    short special = (short) (points.rules().of(site.selfPc()) | passed | reading);
+    entry.set(JAVA_SHORT, layout.at("site.special"), special);
     long where = layout.at("WHERE_" + site.facts().where());
     entry.set(JAVA_BYTE, layout.at("site.where"), (byte) where);
     ValueRange arguments = points.rules().arguments(site.selfPc());

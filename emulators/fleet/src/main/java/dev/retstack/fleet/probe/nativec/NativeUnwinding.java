@@ -15,6 +15,7 @@ final class NativeUnwinding {
   private final NativeCore core;
   private final NativeContexts contexts;
   private final Unwinding unwinding;
+  private final int cards;
 
   NativeUnwinding(
       NativeLibrary layout,
@@ -32,7 +33,9 @@ final class NativeUnwinding {
             plan.points(),
             core::lastBlock,
             contexts);
+    cards = plan.points().cards().size();
     core.set("met", Unwinding.NOWHERE);
+    core.set("entered", Unwinding.NOWHERE);
   }
 
   private static long target(Trampolines trampolines, long word) {
@@ -46,6 +49,23 @@ final class NativeUnwinding {
     contexts.frames();
     long to = unwinding.meet(address);
     contexts.goOn();
+    await();
+    core.set("met", to == address ? address : Unwinding.NOWHERE);
+    core.set("stop_address", to);
+  }
+
+  /** The core has stopped behind the entry of a function that reads return addresses. */
+  void enter() {
+    NativeFrames frames = contexts.frames();
+    int top = frames.size() - 1;
+    int convention = frames.card(top) % cards;
+    long place = core.get("stop_value");
+    unwinding.enter(convention, frames.selfPc(top), frames.retP(top), place);
+    contexts.goOn();
+    await();
+  }
+
+  private void await() {
     List<Leaving> awaited = unwinding.awaited();
     for (int i = 0; i < awaited.size(); i++) {
       Leaving leaving = awaited.get(i);
@@ -53,12 +73,11 @@ final class NativeUnwinding {
       set(i, "span", leaving.span());
       set(i, "code", leaving.code());
       set(i, "code_bytes", leaving.codeBytes());
+      set(i, "back", leaving.back());
     }
     core.set("walk_count", awaited.size());
     long attention = core.get("attention") & ~layout.at("ATTENTION_UNWINDER");
     core.set("attention", attention | (awaited.isEmpty() ? 0 : layout.at("ATTENTION_UNWINDER")));
-    core.set("met", to == address ? address : Unwinding.NOWHERE);
-    core.set("stop_address", to);
   }
 
   private void set(int walk, String field, long value) {

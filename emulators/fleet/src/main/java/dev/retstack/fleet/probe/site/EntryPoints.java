@@ -4,6 +4,7 @@ import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.isa.call.AbiCard;
 import dev.retstack.fleet.isa.call.CallForm;
 import dev.retstack.fleet.isa.call.Code;
+import dev.retstack.fleet.isa.call.ReturnReads;
 import dev.retstack.fleet.isa.call.SiteFacts;
 import dev.retstack.fleet.loader.ActiveConvention;
 import dev.retstack.fleet.loader.CallSite;
@@ -25,6 +26,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.stream.LongStream;
 
 /**
@@ -104,6 +106,9 @@ public final class EntryPoints {
 
   /** Where all of these begin: asked for at each block. */
   private final LongSet leavers = new LongOpenHashSet();
+
+  /** What functions read, by site: found out when they are entered first. */
+  private final Long2ObjectMap<ReturnReads.Kind> reads = new Long2ObjectOpenHashMap<>();
 
   private SiteRules rules;
 
@@ -294,6 +299,7 @@ public final class EntryPoints {
   /** A range of shared objects is gone. */
   public void forget(long base, long length) {
     code.remove(base, length);
+    reads.clear();
     byAddress.remove(base, length);
     blocks.values().removeIf(s -> Long.compareUnsigned(s.selfPc() - base, length) < 0);
     sites = LongStream.of(sites).filter(s -> Long.compareUnsigned(s - base, length) >= 0).toArray();
@@ -350,6 +356,51 @@ public final class EntryPoints {
         .map(found -> found.facts().frameBytes() - found.facts().savedAt())
         .filter(bytes -> bytes > 0)
         .orElse(0L);
+  }
+
+  /** Which return addresses the function of a site reads, beside to return. */
+  public ReturnReads.Kind reads(long site) {
+    ReturnReads.Kind known = reads.get(site);
+    if (known == null) {
+      known = findReads(site);
+      reads.put(site, known);
+    }
+    return known;
+  }
+
+  private ReturnReads.Kind findReads(long site) {
+    SharedCode.Part part = code.at(site);
+    long there = site - part.bias();
+    Optional<Symbol> function = part.image().elf().functionAt(there);
+    for (ActiveConvention convention : part.image().conventions()) {
+      Optional<CallSite> known = convention.at(there);
+      if (function.isPresent() && known.isPresent()) {
+        return convention.reads(function.get(), known.get(), part.image().elf());
+      }
+    }
+    return ReturnReads.Kind.NONE;
+  }
+
+  /** The function that holds an address, as it stands in memory. */
+  public Optional<Symbol> function(long address) {
+    SharedCode.Part part = code.at(address);
+    return part.image().elf().functionAt(address - part.bias()).map(f -> f.movedBy(part.bias()));
+  }
+
+  /**
+   * The stack pointer behind the return of a function, by its site and its slot; {@code
+   * Contexts#NOWHERE} where neither card nor code tells.
+   */
+  public OptionalLong exit(int convention, long site, long retP) {
+    AbiCard card = cards[convention];
+    int sp = image.isa().registers().sp();
+    long up = up(convention, site);
+    return up > 0
+        ? OptionalLong.of(retP + up)
+        : card.retpAtExit().stream()
+            .filter(slot -> slot.register() == sp && !slot.inMemory())
+            .mapToLong(slot -> retP - slot.offset())
+            .findFirst();
   }
 
   /** What the file of a site knows of a convention of the program. */

@@ -10,8 +10,10 @@ import dev.retstack.fleet.loader.elf.Symbol;
  * @param span how many there are
  * @param code address of the function
  * @param codeBytes of it
+ * @param back where the function returns to, which may be code of its own; {@link
+ *     Unwinding#NOWHERE} where that is not known
  */
-public record Leaving(long first, long span, long code, long codeBytes) {
+public record Leaving(long first, long span, long code, long codeBytes, long back) {
   /**
    * That of a function.
    *
@@ -19,16 +21,22 @@ public record Leaving(long first, long span, long code, long codeBytes) {
    *     few
    */
   static Leaving of(Symbol function, long first, long end) {
-    return new Leaving(first, end - first, function.address(), Math.max(1, function.size()));
+    return of(function, first, end, Unwinding.NOWHERE);
+  }
+
+  /** The same of one whose return address is known. */
+  static Leaving of(Symbol function, long first, long end, long back) {
+    long bytes = Math.max(1, function.size());
+    return new Leaving(first, end - first, function.address(), bytes, back);
   }
 
   /** At any block but one. */
   static Leaving notAt(long address) {
-    return new Leaving(0, -1, address, 1);
+    return new Leaving(0, -1, address, 1, Unwinding.NOWHERE);
   }
 
   boolean isAt(long address, long sp) {
-    return Long.compareUnsigned(sp - first, span) < 0 && !isOf(address);
+    return Long.compareUnsigned(sp - first, span) < 0 && (!isOf(address) || address == back);
   }
 
   /** True for an address of the function. */

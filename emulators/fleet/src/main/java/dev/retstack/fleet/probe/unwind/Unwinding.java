@@ -3,6 +3,8 @@ package dev.retstack.fleet.probe.unwind;
 import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.isa.call.CodeAddresses;
 import dev.retstack.fleet.isa.call.Registers;
+import dev.retstack.fleet.isa.call.ReturnReads;
+import dev.retstack.fleet.isa.call.Slot;
 import dev.retstack.fleet.landing.LandingPage;
 import dev.retstack.fleet.landing.Machine;
 import dev.retstack.fleet.loader.elf.Symbol;
@@ -17,6 +19,7 @@ import dev.retstack.unicorn.Unicorn;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.OptionalLong;
 import java.util.function.LongSupplier;
 import java.util.function.LongUnaryOperator;
 import java.util.stream.Stream;
@@ -41,12 +44,18 @@ import java.util.stream.Stream;
  *
  * <p>An asker, such as dlsym, reads its own return address alone: nothing else is put back.
  *
+ * <p>A traced function may read its own return address, or those of its callers. Then the true ones
+ * are put back when it is entered, and its return is noticed by where it goes.
+ *
  * <p>A longjmp reads none. When its frame has been left, the frames whose slots lie below the stack
  * pointer are taken for dead (rule D0 of {@code RET_STACK.md}).
  */
 public final class Unwinding {
   /** Most unwinders that are at work at a time, one called below the other; more are let alone. */
   static final int WALKS_MOST = 16;
+
+  /** Readers that are waited for at a time: on one stack the innermost returns first. */
+  static final int READERS_MOST = 8;
 
   /** No address. */
   public static final long NOWHERE = Contexts.NOWHERE;
@@ -100,6 +109,9 @@ public final class Unwinding {
   /** Unwinders at work, the innermost last. */
   private final List<UnwinderWalk> walks = new ArrayList<>();
 
+  /** Calls of functions that read their own return address, the innermost last. */
+  private final List<Reader> readers = new ArrayList<>();
+
   /**
    * What ends the longjmp at work, or the block behind it; null where there is none. A longjmp may
    * go to any stack. Only the last one counts: the others have called it, or went to where they
@@ -144,12 +156,17 @@ public final class Unwinding {
   public List<Leaving> awaited() {
     Stream<Leaving> unwinders = walks.stream().map(UnwinderWalk::leaving);
     Stream<Leaving> others = Stream.of(longjmp, window).filter(Objects::nonNull);
-    return Stream.concat(unwinders, others).toList();
+    TrueWords here = wordsAt(stackPointer());
+    Stream<Leaving> reading =
+        readers.subList(oldestReader(), readers.size()).stream()
+            .filter(reader -> reader.stack() == here)
+            .map(Reader::leaving);
+    return Stream.of(unwinders, reading, others).flatMap(known -> known).toList();
   }
 
   /** True where {@link #meet} is to be asked about a block of the program. */
   public boolean asks(long address) {
-    boolean waits = longjmp != null || window != null || !walks.isEmpty();
+    boolean waits = longjmp != null || window != null || !walks.isEmpty() || !readers.isEmpty();
     return (waits && isAnyOver(address)) || points.leavesFrames(address);
   }
 
@@ -158,6 +175,11 @@ public final class Unwinding {
     if ((longjmp != null && longjmp.isAt(address, sp))
         || (window != null && window.isAt(address, sp))) {
       return true;
+    }
+    for (int i = oldestReader(); i < readers.size(); i++) {
+      if (readers.get(i).leaving().isAt(address, sp)) {
+        return true;
+      }
     }
     for (int i = 0; i < walks.size(); i++) { // at each block: a stream costs more than all else
       if (walks.get(i).leaving().isAt(address, sp)) {
@@ -185,7 +207,7 @@ public final class Unwinding {
     }
     Symbol asker = points.askerAt(address);
     Symbol unwinder = asker == null ? points.unwinderAt(address) : asker;
-    long to = address;
+    long to = leaveReaders(address, sp);
     for (int i = walks.size() - 1; i >= 0 && to == address; i--) {
       UnwinderWalk walk = walks.get(i);
       if (isLeft(walk, address, sp)) {
@@ -207,6 +229,112 @@ public final class Unwinding {
     stacks.removeIf(words -> words.size() == 0 && !isInUse(words));
     window = window(sp);
     return to;
+  }
+
+  /**
+   * A traced function has been entered and hijacked that reads return addresses: it finds the true
+   * ones.
+   *
+   * @param convention index of its card
+   * @param retP the slot of its frame, as records say it
+   * @param place the word that holds its return address; 0 where a register does
+   */
+  public void enter(int convention, long selfPc, long retP, long place) {
+    Symbol function = points.function(selfPc).orElseThrow();
+    int register = place == 0 ? register(convention) : Registers.NONE;
+    long word = place == 0 ? engine.reg_read(register) & wordMask : memory.readWord(place);
+    long original = original(word, place == 0 ? retP : place);
+    if (original == NOWHERE) {
+      return;
+    }
+    OptionalLong exit = points.exit(convention, selfPc, retP);
+    long first = pushes ? retP : exit.orElse((place == 0 ? retP : place) + 1);
+    long back = addresses.instruction(original);
+    TrueWords words = words(stackPointer());
+    if (points.reads(selfPc) == ReturnReads.Kind.ALL && walks.size() < WALKS_MOST) {
+      Leaving leaving = Leaving.of(function, first, words.end(), back);
+      UnwinderWalk walk = new UnwinderWalk(leaving, first, words);
+      try {
+        restore(words, stackPointer(), stackPointer(), top(words));
+      } catch (GuestAccessException noStack) {
+        return;
+      }
+      walk.restoredReturn(word, original);
+      reach(walk);
+      walks.add(walk);
+    } else {
+      boolean isNear = pushes || exit.isPresent();
+      Leaving leaving = Reader.leaving(function, first, isNear, back);
+      readers.add(new Reader(leaving, words, retP, place, word, original));
+      if (place != 0) {
+        memory.writeWord(place, original);
+      }
+    }
+    if (place == 0) {
+      engine.reg_write(register, original);
+    }
+    window = window(stackPointer());
+  }
+
+  /** The register that holds a return address. */
+  private int register(int convention) {
+    return points.cards().get(convention).slots().stream()
+        .filter(slot -> slot.place() == Slot.Place.REGISTER)
+        .findFirst()
+        .orElseThrow()
+        .register();
+  }
+
+  /** Of the readers that are waited for. */
+  private int oldestReader() {
+    return Math.max(0, readers.size() - READERS_MOST);
+  }
+
+  /** Readers that have returned or given way, and those whose frames are gone. */
+  private long leaveReaders(long address, long sp) {
+    long to = address;
+    for (int i = readers.size() - 1; i >= oldestReader() && to == address; i--) {
+      Reader reader = readers.get(i);
+      if (reader.leaving().isAt(address, sp) && reader.stack() == wordsAt(sp)) {
+        readers.remove(i);
+        to = leave(reader, address, sp);
+      }
+    }
+    while (!readers.isEmpty() && !isOpen(readers.getLast().retP())) {
+      readers.removeLast();
+    }
+    return to;
+  }
+
+  private long leave(Reader reader, long address, long sp) {
+    boolean isReturn = address == reader.leaving().back() && (!pushes || sp != reader.retP());
+    if (isReturn) {
+      return handlersAreOn() ? reader.hijacked() : address;
+    }
+    if (sp == reader.leaving().first()) {
+      giveWay(pushes ? reader.retP() : 0, reader.hijacked(), reader.original());
+    }
+    return address;
+  }
+
+  /** A function has given way to another, which is to return by the hijacked address again. */
+  private void giveWay(long place, long hijacked, long original) {
+    if (place != 0 && memory.readWord(place) == original) {
+      memory.writeWord(place, hijacked);
+    } else if (place == 0 && (engine.reg_read(registers.link()) & wordMask) == original) {
+      engine.reg_write(registers.link(), hijacked);
+    }
+  }
+
+  /** True where a frame with this slot is open. */
+  private boolean isOpen(long retP) {
+    for (FrameStack frames : contexts.all()) {
+      int next = firstBelow(frames, retP);
+      if (next > 0 && frames.retP(next - 1) == retP) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private boolean isLeft(UnwinderWalk walk, long address, long sp) {
@@ -365,7 +493,8 @@ public final class Unwinding {
   }
 
   private boolean isInUse(TrueWords words) {
-    return walks.stream().anyMatch(walk -> walk.uses(words));
+    return walks.stream().anyMatch(walk -> walk.uses(words))
+        || readers.stream().anyMatch(reader -> reader.stack() == words);
   }
 
   /** Where the stack pointer may be while all words stay as they are; null: anywhere. */
@@ -376,7 +505,7 @@ public final class Unwinding {
     TrueWords here = wordsAt(sp);
     Region stack = contexts.around(sp);
     long high = here == null ? stack.end() : Addresses.lower(here.due(), stack.end());
-    return new Leaving(high, stack.start() - high, 0, 0);
+    return new Leaving(high, stack.start() - high, 0, 0, NOWHERE);
   }
 
   private boolean isHandler(long word) {
@@ -471,10 +600,15 @@ public final class Unwinding {
     TrueWords here = wordsAt(sp);
     boolean isAcross = here != walk.words();
     long returned = walk.stackPointer() + (pushes ? wordBytes : 0);
-    boolean isReturn = sp == returned && walk.originalReturn() != NOWHERE;
+    boolean isReader = walk.leaving().back() != NOWHERE;
+    boolean isReturn =
+        (isReader ? address == walk.leaving().back() : sp == returned)
+            && walk.originalReturn() != NOWHERE;
     long to = address;
-    if (isReturn && walk.returnsTo(address, addresses) && isOfHandlers()) {
+    if (isReturn && walk.returnsTo(address, addresses) && handlersAreOn()) {
       to = walk.hijackedReturn();
+    } else if (isReader && sp == walk.leaving().first()) {
+      giveWay(pushes ? sp : 0, walk.hijackedReturn(), walk.originalReturn());
     } else if (isReturn && another && !pushes) {
       engine.reg_write(registers.link(), walk.hijackedReturn());
     } else {
@@ -557,8 +691,12 @@ public final class Unwinding {
     return inner == 0 ? NOWHERE : leftAt(inner);
   }
 
-  /** True where the instruction set that handlers are written in is on. */
-  private boolean isOfHandlers() {
+  /** True where the instruction set that handlers are written in is on, or could be chosen. */
+  private boolean handlersAreOn() {
+    if (addresses.target(0, engine::reg_read) != 0) {
+      int mode = addresses.modeRegister();
+      engine.reg_write(mode, engine.reg_read(mode) & ~addresses.modeMask());
+    }
     return addresses.target(0, engine::reg_read) == 0;
   }
 
