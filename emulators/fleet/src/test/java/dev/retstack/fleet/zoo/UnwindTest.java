@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * Programs whose frames are left by exceptions, backtraces and jumps, across the stacks of signal
  * handlers and others ({@code guest/unwind}): they print what they print untraced, both probes
  * record what the program says of its own calls, wherever the core stops. What is not installed is
- * skipped. {@code -Dretstack.seeds=N} runs every variant.
+ * skipped. {@code -Dretstack.seeds=N} runs every variant, and N programs of handlers for each.
  */
 final class UnwindTest {
   private static final Path FOLDER = Zoo.GUEST.resolve("unwind");
@@ -55,6 +55,9 @@ final class UnwindTest {
         String seed = Long.toString(SEED + cases.size());
         cases.add(new Case("jumps", variant, List.of(seed, Integer.toString(stacks))));
         cases.add(new Case("handlers", variant, List.of(seed)));
+      }
+      for (int i = 1; i < Integer.getInteger("retstack.seeds", 1); i++) {
+        cases.add(new Case("handlers", variant, List.of(Long.toString(SEED + cases.size()))));
       }
     }
     return cases;

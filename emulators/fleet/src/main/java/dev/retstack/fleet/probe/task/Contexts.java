@@ -353,6 +353,22 @@ public final class Contexts<S extends FrameStack> {
     }
   }
 
+  /**
+   * True for a stack that an unwinder passes on its way from one stack to another: the outermost
+   * function of each was called on the next.
+   */
+  @SuppressWarnings("ReferenceEquality") // tasks have no values
+  public boolean isBetween(Stack stack, Stack from, Stack to) {
+    boolean isPassed = false;
+    int left = tasks.known().size();
+    GuestTask<?> task = (GuestTask<?>) from.task;
+    while (task != null && task != to.task && left-- > 0) {
+      isPassed |= task == stack.task && task != from.task;
+      task = task.begunBy;
+    }
+    return isPassed && task == to.task;
+  }
+
   /** The frames of the task whose a stack is. */
   public List<S> framesOf(Stack stack) {
     return tasks.contexts().stream()
@@ -575,6 +591,9 @@ public final class Contexts<S extends FrameStack> {
     }
     tasks.back(task);
     current = task.top;
+    if (current.frames.size() == 0) {
+      task.begunBy = left;
+    }
     if (!task.started) { // perhaps again
       task.interruptsUnknown = current.isInterrupt();
       current.frames.beginAnew();

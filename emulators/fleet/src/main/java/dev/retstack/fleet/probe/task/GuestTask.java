@@ -14,6 +14,9 @@ final class GuestTask<S extends FrameStack> {
   /** Its innermost context: that of the last interrupt that is open, else its own. */
   Context<S> top;
 
+  /** The task that ran when its outermost function was called; null where that is not known. */
+  GuestTask<S> begunBy;
+
   /** True where records have named it, or need not. */
   boolean started;
 

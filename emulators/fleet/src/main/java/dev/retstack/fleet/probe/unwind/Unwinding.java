@@ -702,21 +702,30 @@ public final class Unwinding {
 
   /** The frames are gone that lay below a stack pointer on the stacks that an unwinder has left. */
   private void drop(UnwinderWalk walk, TrueWords here, long sp) {
-    drop(walk.stackPointer(), here == walk.words() ? sp + reach : walk.words().end());
-    for (int i = 0; here != walk.words() && i < walk.others().size(); i++) {
-      UnwinderWalk.Other other = walk.others().get(i);
-      if (other.words() == here) {
-        drop(other.from(), sp + reach);
-        break;
+    boolean isAcross = here != walk.words();
+    drop(walk.words(), walk.stackPointer(), isAcross ? walk.words().end() : sp + reach);
+    Contexts.Stack to = contexts.stackAt(sp);
+    boolean isThere = false;
+    for (UnwinderWalk.Other other : isAcross ? walk.others() : List.<UnwinderWalk.Other>of()) {
+      TrueWords words = other.words();
+      if (words == here) {
+        drop(here, other.from(), sp + reach);
+        isThere = true;
+      } else if (other.isOwn() || words.stack().task() == to.task()
+          ? !isThere
+          : contexts.isBetween(words.stack(), walk.words().stack(), to)) {
+        drop(words, other.from(), words.end());
       }
-      drop(other.from(), other.words().end());
     }
     probe.leaveHandlers(sp);
   }
 
-  /** The frames that lay on a stack between two addresses are gone, and those above them. */
-  private void drop(long low, long high) {
-    for (FrameStack stack : contexts.all()) {
+  /**
+   * The frames that lay on a stack between two addresses are gone, and those above them. Not those
+   * of another stack: where a stack ends is not known, and one may lie close behind another.
+   */
+  private void drop(TrueWords words, long low, long high) {
+    for (FrameStack stack : contexts.framesOf(words.stack())) {
       int dead = stack.size();
       boolean isHere = false;
       while (dead > 0 && Long.compareUnsigned(stack.retP(dead - 1), high) < 0) {
