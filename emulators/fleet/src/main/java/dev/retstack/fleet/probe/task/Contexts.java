@@ -59,10 +59,15 @@ public final class Contexts<S extends FrameStack> {
    * @param isSeparate true for that of signal handlers, inside of a region
    */
   public record Stack(Object task, Region region, boolean isSeparate) {
-    /** True for the same stack, though its region may have grown. */
+    /** True for a stack of the same task. */
     @SuppressWarnings("ReferenceEquality") // tasks have no values
+    public boolean isOfTask(Stack other) {
+      return task == other.task;
+    }
+
+    /** True for the same stack, though its region may have grown. */
     public boolean isSame(Stack other) {
-      return task == other.task
+      return isOfTask(other)
           && isSeparate == other.isSeparate
           && region.start() == other.region.start();
     }

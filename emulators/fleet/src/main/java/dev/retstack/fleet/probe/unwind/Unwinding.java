@@ -708,12 +708,12 @@ public final class Unwinding {
     boolean isThere = false;
     for (UnwinderWalk.Other other : isAcross ? walk.others() : List.<UnwinderWalk.Other>of()) {
       TrueWords words = other.words();
+      boolean isOfEnds = other.isOwn() || words.stack().isOfTask(to);
       if (words == here) {
         drop(here, other.from(), sp + reach);
         isThere = true;
-      } else if (other.isOwn() || words.stack().task() == to.task()
-          ? !isThere
-          : contexts.isBetween(words.stack(), walk.words().stack(), to)) {
+      } else if ((isOfEnds && !isThere)
+          || contexts.isBetween(words.stack(), walk.words().stack(), to)) {
         drop(words, other.from(), words.end());
       }
     }
