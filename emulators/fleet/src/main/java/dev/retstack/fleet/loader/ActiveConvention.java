@@ -5,6 +5,8 @@ import dev.retstack.fleet.isa.call.ReturnReads;
 import dev.retstack.fleet.isa.call.SiteFacts.Where;
 import dev.retstack.fleet.loader.elf.ElfFile;
 import dev.retstack.fleet.loader.elf.Symbol;
+import it.unimi.dsi.fastutil.longs.Long2BooleanMap;
+import it.unimi.dsi.fastutil.longs.Long2BooleanOpenHashMap;
 import java.util.List;
 import java.util.Optional;
 
@@ -17,6 +19,8 @@ import java.util.Optional;
  * @param sites where, sorted by address
  */
 public record ActiveConvention(AbiCard card, List<Symbol> countingFunctions, List<CallSite> sites) {
+  /** Bytes of a function that are searched for what reads return addresses. */
+  private static final int READ_MOST = 64 << 10;
 
   /** Copies the lists. */
   public ActiveConvention {
@@ -60,16 +64,22 @@ public record ActiveConvention(AbiCard card, List<Symbol> countingFunctions, Lis
    * the register in which it comes.
    */
   ActiveConvention enteredAhead(ElfFile elf) {
+    Long2BooleanMap copying = new Long2BooleanOpenHashMap();
     return new ActiveConvention(
         card,
         countingFunctions,
-        sites.stream().map(site -> isAhead(site, elf) ? ahead(site) : site).toList());
+        sites.stream().map(site -> isAhead(site, elf, copying) ? ahead(site) : site).toList());
   }
 
-  private boolean isAhead(CallSite site, ElfFile elf) {
+  /**
+   * @param copying what is known of functions by their addresses: each is read once
+   */
+  private boolean isAhead(CallSite site, ElfFile elf, Long2BooleanMap copying) {
     boolean isCall = site.after() != site.address();
     return isCall
-        && (site.facts().copied() || isLeftAlone(site) || copiesLink(site, elf))
+        && (site.facts().copied()
+            || isLeftAlone(site)
+            || copying.computeIfAbsent(site.function(), _ -> copiesLink(site, elf)))
         && (site.function() != site.address() || elf.functionAt(site.address()).isPresent());
   }
 
@@ -82,12 +92,15 @@ public record ActiveConvention(AbiCard card, List<Symbol> countingFunctions, Lis
             .isPresent();
   }
 
-  /** What the function of a site reads, by its code. */
+  /**
+   * What the function of a site reads, by the beginning of its code: a file may lie of the size.
+   */
   public ReturnReads.Kind reads(Symbol function, CallSite site, ElfFile elf) {
     boolean isCall = card.siteTable() == AbiCard.SiteTable.NONE;
     long start = function.address();
+    int length = Math.clamp(function.size(), 0, READ_MOST);
     return card.reads()
-        .of(elf.codeOf(function), start, isCall ? site.after() : start, start + function.size());
+        .of(elf.codeOf(start, length), start, isCall ? site.after() : start, start + length);
   }
 
   private static CallSite ahead(CallSite site) {

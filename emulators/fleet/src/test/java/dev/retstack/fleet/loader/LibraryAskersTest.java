@@ -73,6 +73,7 @@ final class LibraryAskersTest {
   }
 
   private static ReturnReads.Kind kind(ReturnReads reads, ElfFile elf, Symbol f) {
-    return reads.of(elf.codeOf(f), f.address(), f.address(), f.address() + f.size());
+    return reads.of(
+        elf.codeOf(f.address(), (int) f.size()), f.address(), f.address(), f.address() + f.size());
   }
 }

@@ -507,21 +507,17 @@ public final class ElfFile {
     };
   }
 
-  /** The code of a function, for who reads much of it; 0 beyond it. */
-  public Code codeOf(Symbol function) {
-    Optional<ByteBuffer> whole =
-        function.size() <= Integer.MAX_VALUE
-            ? memory(function.address(), (int) function.size())
-            : Optional.empty();
+  /** The code of a range, for who reads much of it; 0 beyond it. */
+  public Code codeOf(long start, int length) {
+    Optional<ByteBuffer> whole = memory(start, length);
     if (whole.isEmpty()) {
       return codeReader();
     }
-    ByteBuffer bytes =
-        ByteBuffer.allocate((int) function.size() + Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    ByteBuffer bytes = ByteBuffer.allocate(length + Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
     bytes.put(whole.get().duplicate());
     return address -> {
-      long at = address - function.address();
-      return at < 0 || at > function.size() ? 0 : bytes.getLong((int) at);
+      long at = address - start;
+      return at < 0 || at > length ? 0 : bytes.getLong((int) at);
     };
   }
 
