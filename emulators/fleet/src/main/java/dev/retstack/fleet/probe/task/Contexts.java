@@ -621,6 +621,7 @@ public final class Contexts<S extends FrameStack> {
 
   private void forget(GuestTask<S> task) {
     left.removeIf(interrupt -> interrupt.task == task);
+    task.begunBy = null; // else each task would keep all that ran before it
     for (Context<S> over = task.top; over != null; over = over.below) {
       over(over);
     }
