@@ -72,7 +72,7 @@ static inline int ready(uc_engine *uc, struct core *c, uint64_t address) {
   return 1;
 }
 
-/* True where the core was stopped behind an entry, and goes on before the same block. */
+/* True where the core was stopped behind an entry, and continues before the same block. */
 static inline int has_entered(struct core *c, uint64_t address) {
   int entered = c->entered == address;
   c->entered = UNMET;

@@ -6,7 +6,6 @@ import dev.retstack.fleet.linux.call.SystemCallListener;
 import dev.retstack.fleet.linux.shared.MappedObjects;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.loader.elf.ElfFormatException;
-import dev.retstack.fleet.loader.elf.Symbol;
 import dev.retstack.fleet.memory.GuestMemory;
 import dev.retstack.fleet.memory.VirtualTlb;
 import dev.retstack.fleet.probe.HostClock;
@@ -172,7 +171,9 @@ final class Tracing {
         long end = object.base() + object.length();
         points
             .learn(new SharedCode.Part(object.image(), object.bias(), object.base(), end))
-            .forEach((f, card) -> returnAtOnce(object, f, card));
+            .forEach(
+                (f, card) ->
+                    returnAtOnce(object.image(), f.address() - object.bias(), f.address(), card));
         changed();
         if (traced) {
           mapped.mapped(object);
@@ -205,11 +206,6 @@ final class Tracing {
           }
         }
         words = now;
-      }
-
-      private void returnAtOnce(Mapped object, Symbol function, AbiCard card) {
-        long inFile = function.address() - object.bias();
-        Tracing.this.returnAtOnce(object.image(), inFile, function.address(), card);
       }
 
       private void changed() {

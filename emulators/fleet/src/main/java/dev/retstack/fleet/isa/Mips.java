@@ -399,7 +399,7 @@ final class Mips {
             .word(564, 4, 1)); // sc_used_math
   }
 
-  /** The same of n64. */
+  /** {@code struct rt_sigframe} of n64, where each register has one place. */
   private static SignalAbi signals64() {
     ByteOrder order = ByteOrder.BIG_ENDIAN;
     return faults(

@@ -466,8 +466,8 @@ record Power(ByteOrder order, int wordBytes) {
   }
 
   /**
-   * {@code mflr rn}, but that of its own address behind a call; {@code mflr r0} and then {@code mr
-   * rn,r0} or {@code std r0,d(rn)}.
+   * {@code mflr rn}, but not behind the call by which code reads where it stands; {@code mflr r0}
+   * and then {@code mr rn,r0} or {@code std r0,d(rn)}.
    */
   private ReturnReads.Kind readsLink(Code code, long function, long end) {
     long link = function - 1; // how far r0 has what lr had

@@ -21,7 +21,7 @@ record X86Returns(int wordBytes) implements ReturnReads {
   private static final Set<Integer> LOADS =
       Set.of(0x03, 0x0b, 0x13, 0x1b, 0x23, 0x2b, 0x33, 0x39, 0x3b, 0x85, 0x8b);
 
-  /** The same of two bytes: vectors. */
+  /** Opcodes of two bytes that read vectors in memory. */
   private static final Set<Integer> VECTOR_LOADS = Set.of(0x10, 0x12, 0x16, 0x28, 0x6e, 0x6f);
 
   @Override

@@ -33,7 +33,7 @@ public record LeavingFunctions(List<Symbol> unwinders, List<Symbol> askers, List
           "unw_step",
           "__unw_step");
 
-  /** One more of libunwind has the ISA in its name: {@code _ULx86_64_step}. */
+  /** Steps of libunwind that have the ISA in their names: {@code _ULx86_64_step}. */
   private static final Pattern STEP = Pattern.compile("_UL?[a-z0-9]+(_64)?_step");
 
   /** Functions of C libraries that ask by their return address which file calls them. */

@@ -128,7 +128,7 @@ public record CallForm(
         (address, code) -> target.of(address, swap(code, size)));
   }
 
-  /** The same bytes, which call what a word in memory holds. */
+  /** A call with these bytes, of what a word in memory holds. */
   public CallForm through(Pointer word) {
     return new CallForm(text, size, pattern, mask, target, Optional.of(word), skip);
   }

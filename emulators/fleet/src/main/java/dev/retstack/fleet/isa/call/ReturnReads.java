@@ -27,7 +27,7 @@ public interface ReturnReads {
     NONE,
     /** Its own return address. */
     OWN,
-    /** Those of its callers too. */
+    /** Its return address and those of its callers. */
     ALL;
 
     /** What a function reads that reads both. */
@@ -57,7 +57,7 @@ public interface ReturnReads {
    * An instruction that reads.
    *
    * @param pattern bits, the first byte lowest, where {@code mask} has ones
-   * @param set the number of the register that it writes: shifted right by so many bits
+   * @param set where the number of the register that it writes stands: bits to the right of it
    * @param setMask and with these bits
    * @param but it reads none where it writes one of these registers, by bit
    * @param kind what it reads

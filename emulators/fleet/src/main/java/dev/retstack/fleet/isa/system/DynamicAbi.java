@@ -95,7 +95,7 @@ public record DynamicAbi(
     return none(code).withSysroots(new Sysroot(triplet, debianPackage, ""));
   }
 
-  /** The same, whose calls of functions of other files are read. */
+  /** Programs as above, whose calls of functions of other files are read. */
   public static DynamicAbi of(
       String triplet, String debianPackage, String leafReturn, ImportJump jump) {
     return of(triplet, debianPackage, leafReturn).withJump(jump);
@@ -172,7 +172,7 @@ public record DynamicAbi(
         localValuesInAddends);
   }
 
-  /** The same, see {@link #localValuesInAddends}. */
+  /** This one with {@link #localValuesInAddends}. */
   public DynamicAbi withLocalValuesInAddends() {
     return new DynamicAbi(
         sysroots, jump, linkageLead, leafReturn, secondLeafReturn, tableBase, true);

@@ -120,7 +120,7 @@ final class DwarfBytes {
     return number;
   }
 
-  /** The same of any length; bits above the 64th are dropped. */
+  /** An unsigned LEB128 number of any length; bits above the 64th are dropped. */
   private long longUnsigned() throws ElfFormatException {
     long number = 0;
     for (int shift = 0; ; shift += 7) {

@@ -67,20 +67,11 @@ record FunctionTable(
 
   /** The function that holds {@code pc}. */
   Optional<Symbol> find(long pc) {
-    int low = 0;
-    int high = functions.size() - 1;
-    while (low <= high) {
-      int middle = (low + high) >>> 1;
-      if (Long.compareUnsigned(functions.get(middle).address(), pc) <= 0) {
-        low = middle + 1;
-      } else {
-        high = middle - 1;
-      }
-    }
-    if (high < 0) {
+    int last = firstAbove(pc) - 1;
+    if (last < 0) {
       return Optional.empty();
     }
-    Symbol s = functions.get(high);
+    Symbol s = functions.get(last);
     boolean inside =
         s.size() == 0
             ? segments.find(s.address(), 1).filter(segment -> segment.contains(pc, 1)).isPresent()
@@ -90,6 +81,12 @@ record FunctionTable(
 
   /** Bytes from an address to the next function; a large number behind the last. */
   long bytesToNext(long address) {
+    int next = firstAbove(address);
+    return next < functions.size() ? functions.get(next).address() - address : Long.MAX_VALUE;
+  }
+
+  /** Index of the first function behind an address. */
+  private int firstAbove(long address) {
     int low = 0;
     int high = functions.size();
     while (low < high) {
@@ -100,7 +97,7 @@ record FunctionTable(
         high = middle;
       }
     }
-    return low < functions.size() ? functions.get(low).address() - address : Long.MAX_VALUE;
+    return low;
   }
 
   private static List<Symbol> apart(List<Symbol> sorted, Long2ObjectMap<List<String>> aliases) {

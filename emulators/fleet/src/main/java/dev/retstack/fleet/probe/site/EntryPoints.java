@@ -388,8 +388,8 @@ public final class EntryPoints {
   }
 
   /**
-   * The stack pointer behind the return of a function, by its site and its slot; {@code
-   * Contexts#NOWHERE} where neither card nor code tells.
+   * The stack pointer behind the return of a function, by its site and its slot; empty where
+   * neither card nor code shows it.
    */
   public OptionalLong exit(int convention, long site, long retP) {
     AbiCard card = cards[convention];

@@ -10,8 +10,8 @@ import dev.retstack.fleet.loader.elf.Symbol;
  * @param span how many there are
  * @param code address of the function
  * @param codeBytes of it
- * @param back where the function returns to, which may be code of its own; {@link
- *     Unwinding#NOWHERE} where that is not known
+ * @param back where the function returns to, which may be inside of it; {@link Unwinding#NOWHERE}
+ *     where that is not known
  */
 public record Leaving(long first, long span, long code, long codeBytes, long back) {
   /**
@@ -24,7 +24,7 @@ public record Leaving(long first, long span, long code, long codeBytes, long bac
     return of(function, first, end, Unwinding.NOWHERE);
   }
 
-  /** The same of one whose return address is known. */
+  /** That of a function whose return address is known. */
   static Leaving of(Symbol function, long first, long end, long back) {
     long bytes = Math.max(1, function.size());
     return new Leaving(first, end - first, function.address(), bytes, back);

@@ -18,7 +18,7 @@ record Reader(
   /** Bytes above the slot in which the stack pointer may be behind a return. */
   private static final long NEAR = 4096;
 
-  /** The same where the frame is between the two. */
+  /** Bytes above the slot where the frame is between the two. */
   private static final long FAR = 64 * 1024;
 
   /**
