@@ -193,7 +193,8 @@ static __attribute__((noinline)) void special_block(uc_engine *uc, uint64_t addr
   }
   uint32_t kind = b->what % KINDS, index = b->what >> KIND_BITS;
   int leaves = kind == BLOCK_UNWINDER || (kind == BLOCK_FUNCTION && c->block_sites[index].leaves);
-  if ((c->walk_count > 0 || leaves) && is_of_program(kind) && meets_unwinder(uc, c, address, leaves)) {
+  int may_be_left = is_of_program(kind) || kind == BLOCK_STOP; /* the handler of an interrupt returns to a stop */
+  if ((c->walk_count > 0 || leaves) && may_be_left && meets_unwinder(uc, c, address, leaves)) {
     return;
   }
   if (c->watching && is_of_program(kind) && may_have_left(uc, c) && !watch(uc, c, address)) {

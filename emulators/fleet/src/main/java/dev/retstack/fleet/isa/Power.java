@@ -30,6 +30,8 @@ import dev.retstack.fleet.isa.system.SyscallAbi;
 import dev.retstack.unicorn.CpuState;
 import dev.retstack.unicorn.UcConst;
 import dev.retstack.unicorn.Unicorn;
+import it.unimi.dsi.fastutil.ints.IntOpenHashSet;
+import it.unimi.dsi.fastutil.ints.IntSet;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
@@ -467,12 +469,15 @@ record Power(ByteOrder order, int wordBytes) {
 
   /**
    * {@code mflr rn}, but not behind the call by which code reads where it stands; {@code mflr r0}
-   * and then {@code mr rn,r0} or {@code std r0,d(rn)}.
+   * and then {@code mr rn,r0} or {@code std r0,d(rn)}. Not what is saved to return by: {@code mtlr
+   * rn}, {@code ld r0,d(rn)}.
    */
   private ReturnReads.Kind readsLink(Code code, long function, long end) {
     long link = function - 1; // how far r0 has what lr had
     long itself = function - 1;
     int copied = 0;
+    IntSet stored = new IntOpenHashSet(); // registers and distances of the words that have it
+    IntSet loaded = new IntOpenHashSet(); // and of those that r0 is loaded from
     for (long at = function; at - end < 0; at += STEP) {
       int word = instruction(code, at);
       int first = word >>> 21 & 31;
@@ -489,13 +494,18 @@ record Power(ByteOrder order, int wordBytes) {
         copied |= 1 << first;
       } else if ((word & 0xfc1f_ffff) == 0x7c08_03a6) { // mtlr: it was kept to return by
         copied &= ~(1 << first);
-      } else if (at - link <= 0 && ((copies && second != 0) || (stores && second != 1))) {
+      } else if (at - link <= 0 && copies && second != 0) {
         return ReturnReads.Kind.OWN;
+      } else if (at - link <= 0 && stores && second != 1) {
+        stored.add(word & 0x1f_ffff);
       } else if (writesR0(word)) {
         link = at;
+        loaded.add(word & 0x1f_ffff);
       }
     }
-    return copied == 0 ? ReturnReads.Kind.NONE : ReturnReads.Kind.OWN;
+    return copied != 0 || !loaded.containsAll(stored)
+        ? ReturnReads.Kind.OWN
+        : ReturnReads.Kind.NONE;
   }
 
   /** Loads, {@code addi}, {@code mr} and {@code ori} that write r0; not nops. */

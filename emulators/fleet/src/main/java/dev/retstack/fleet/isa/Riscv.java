@@ -211,12 +211,16 @@ final class Riscv {
           new ReturnReads.Form(
               0x0010_2023L, 0x01f0_607fL, 15, 31, 1 << 2 | 1 << 8, ReturnReads.Kind.OWN));
 
+  /** Registers that a call does not keep: t0 to t6, a0 to a7; and zero and ra. */
+  private static final long LOST_BY_CALLS = 0xf003_fce3L;
+
+  /** In front of the counting function's call: what is read behind it. */
   private static final ReturnReads COPIES =
       ReturnReads.byForms(
           Riscv::length,
-          new ReturnReads.Form(0x8006, 0xf07f, 7, 31, 1 << 10 | 0b11, ReturnReads.Kind.OWN),
+          new ReturnReads.Form(0x8006, 0xf07f, 7, 31, LOST_BY_CALLS, ReturnReads.Kind.OWN),
           new ReturnReads.Form(
-              0x0000_8013L, 0xffff_f07fL, 7, 31, 1 << 10 | 0b11, ReturnReads.Kind.OWN));
+              0x0000_8013L, 0xffff_f07fL, 7, 31, LOST_BY_CALLS, ReturnReads.Kind.OWN));
 
   private static final ReturnReads FRAME_READS =
       ReturnReads.byForms(
@@ -226,7 +230,6 @@ final class Riscv {
 
   /** Both, where s0 points at the frame. */
   private static ReturnReads.Kind reads(Code code, long function, long from, long end) {
-    // a copy for other use than the counting function's stands in front of its call
     ReturnReads.Kind own =
         READS.of(code, function, from, end).and(COPIES.of(code, function, function, from));
     return pointsAtFrame(code, function, end)

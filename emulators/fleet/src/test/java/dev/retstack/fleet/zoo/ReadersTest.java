@@ -4,18 +4,23 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.retstack.fleet.Seeds;
+import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
+import dev.retstack.fleet.core.interrupt.InterruptTimer;
 import dev.retstack.fleet.loader.GuestCompiler;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.schema.record.RecordBatch;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Traced functions that read return addresses, their own and those of their callers ({@code
@@ -25,6 +30,8 @@ final class ReadersTest {
   private static final Path SOURCE = Zoo.GUEST.resolve("unwind/readers.c");
 
   private static final long SEED = Seeds.fresh();
+
+  private static final String PROGRAM = "reading_ticks";
 
   @TempDir private Path folder;
 
@@ -89,6 +96,59 @@ final class ReadersTest {
       assertThat(some.output()).as(how).isEqualTo(untraced.output());
       assertThat(some.instructions()).as(how).isEqualTo(java.instructions());
     }
+  }
+
+  /** Its handler is called by the controller of interrupts, and returns to it. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "x86_64-mcount-O2",
+        "x86_64-fentry-O1",
+        "i386-patchable-O2",
+        "aarch64-mcount-O2",
+        "arm-mcount-O1",
+        "riscv64-mcount-O0",
+        "riscv32-patchable-O2",
+        "ppc32-mcount-O2",
+        "ppc64le-patchable-O2",
+        "s390x-fentry-O2"
+      })
+  void aHandlerOfInterruptsFindsTheTrueOne(String form) throws Exception {
+    Files.writeString(
+        folder.resolve("reading_ticks.c"),
+        """
+        #include "zoo.h"
+        static volatile unsigned long ticks, first;
+        TRACED unsigned long tick(unsigned long frame, unsigned long number) {
+          unsigned long to = (unsigned long)__builtin_return_address(0);
+          (void)number;
+          if (ticks == 0) first = to;
+          if (to == first) ticks++;
+          return frame;
+        }
+        TRACED void step(volatile unsigned long *at) { *at += 1; }
+        ZOO_PROGRAM(reading_ticks, 0) {
+          unsigned long steps = 0;
+          (void)argument;
+          while (ticks < 20) step(&steps);
+          return steps == 0;
+        }
+        """);
+    String said =
+        GuestScript.build(
+            Zoo.GUEST, Map.of("ZOO_FLAGS", "-w"), List.of("--sources", folder.toString(), form));
+    assumeTrue(said.startsWith("built: "), "skipped: " + said);
+    LoadedImage image = LoadedImage.load(folder.resolve("zoo-" + form + ".elf"));
+    CoreOptions options =
+        Run.options()
+            .withTimers(List.of(new InterruptTimer(500, "tick")))
+            .withInstructionLimit(1_000_000);
+    Run java = Run.of(image, options.withProbe(ProbeKind.JAVA), 1_000_000, core -> {}, PROGRAM);
+    assertThat(java.ending().detail()).isEqualTo("exited with code 0");
+    assertThat(count(java, RecordBatch.EXIT)).isEqualTo(count(java, RecordBatch.ENTRY));
+    Run inC = Run.of(image, options.withProbe(ProbeKind.NATIVE), 1_000_000, core -> {}, PROGRAM);
+    assertThat(inC.ending()).isEqualTo(java.ending());
+    Records.assertSame(java, inC);
   }
 
   private static long count(Run run, byte kind) {

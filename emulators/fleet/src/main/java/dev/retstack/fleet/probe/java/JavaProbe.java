@@ -144,20 +144,20 @@ public final class JavaProbe implements BlockProbe {
     if (place >= 0) {
       return !batch.isFull() && exit(place, address) ? Block.TRACER : Block.FULL;
     }
-    if (!landing.holds(address)) {
-      if (unwinding.asks(address)) {
-        elsewhere = unwinding.meet(address);
-        if (contexts.frames() != frames) {
-          goOn();
-        }
-        watch.top();
-        if (elsewhere != address) {
-          return Block.ELSEWHERE;
-        }
+    boolean isProgram = !landing.holds(address);
+    // the handler of an interrupt returns to a stop on the landing page
+    if ((isProgram || landing.stopsAt(address)) && unwinding.asks(address)) {
+      elsewhere = unwinding.meet(address);
+      if (contexts.frames() != frames) {
+        goOn();
       }
-      if (!watch.check(address, batch, false)) {
-        return Block.FULL;
+      watch.top();
+      if (elsewhere != address) {
+        return Block.ELSEWHERE;
       }
+    }
+    if (isProgram && !watch.check(address, batch, false)) {
+      return Block.FULL;
     }
     Site site = points.hasBlocks() ? points.ofBlock(address, size) : null;
     boolean enters = site != null && (!site.byAddress() || isCalledByAddress(site));
