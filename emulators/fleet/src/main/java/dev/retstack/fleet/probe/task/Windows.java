@@ -72,16 +72,21 @@ final class Windows<S extends FrameStack> {
     return regions.at(address);
   }
 
+  /** That of a slot: of a stack that is empty it is said to be where the region ends. */
+  private Region at(long retP) {
+    return regions.at(retP - 1);
+  }
+
   /** True for an address in a region where no stack is known, though some are elsewhere. */
   boolean isNew(List<Context<S>> all, long address) {
-    Region region = regions.at(address);
+    Region region = at(address);
     return all.stream().anyMatch(Context::isPlaced)
         && all.stream().noneMatch(context -> context.isPlaced() && region.holds(context.low));
   }
 
-  /** True for two slots in one region: where a register is the slot, it is said to be above it. */
+  /** True for two slots in one region. */
   boolean areNeighbours(long one, long other) {
-    return regions.at(one - 1).holds(other - 1);
+    return at(one).holds(other - 1);
   }
 
   /**
@@ -104,7 +109,7 @@ final class Windows<S extends FrameStack> {
 
   /** True for a slot above all that is known of a stack, that of a caller which was not traced. */
   private boolean isCallerOf(Context<S> stack, long retP) {
-    Region region = regions.at(retP);
+    Region region = at(retP);
     if (!region.holds(stack.low)) {
       return false;
     }
@@ -117,7 +122,7 @@ final class Windows<S extends FrameStack> {
 
   /** True for a slot below all that is known of a stack that is on that stack nevertheless. */
   private boolean isSameStack(Context<S> stack, long retP, long fp) {
-    Region region = regions.at(retP);
+    Region region = at(retP);
     if (!region.holds(stack.low)) {
       return false;
     }
@@ -142,13 +147,13 @@ final class Windows<S extends FrameStack> {
     if (context.holds(address)) {
       return;
     }
-    Region region = regions.at(address);
+    Region region = at(address);
     if (home == null) {
       home = region;
     }
     boolean joins = context.isPlaced() && region.holds(context.low);
-    long low = max(address & -PAGE, region.start());
-    long high = isBelow(region.end() - address, ABOVE) ? region.end() : address + ABOVE;
+    long low = max(address - 1 & -PAGE, region.start() + 1);
+    long high = isBelow(region.end() - address, ABOVE) ? region.end() + 1 : address + ABOVE;
     if (joins) {
       low = isBelow(context.low, low) ? context.low : low;
       high = max(high, context.high);
