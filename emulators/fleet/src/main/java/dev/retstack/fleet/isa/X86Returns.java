@@ -72,7 +72,7 @@ record X86Returns(int wordBytes) implements ReturnReads {
 
     void step(long address) {
       int known = depths.get(address);
-      if (isOver) {
+      if (isOver || depth < UNKNOWN_DEPTH / 2) { // nops may stand in front of where a jump goes
         depth = known;
       }
       boolean isBehindCall = wordBytes == 4 && isCall();

@@ -13,9 +13,10 @@ import java.util.stream.IntStream;
  * <p>Every function lowers its fuel for what it calls and counts itself against a limit, so the
  * program ends after a bounded number of calls. Its functions make calls directly, by pointer, as
  * jumps, out of frames left by longjmp and with frames of all sizes; arguments and results are
- * words, pairs of words, floats, structs and variable lists. Numbers are such that every ISA gets
- * the same: it prints one checksum. No call but a marked one is the last thing that a function
- * does, so that no other can become a jump.
+ * words, pairs of words, floats, structs and variable lists; some read their return address, which
+ * must be one of the program. Numbers are such that every ISA gets the same: it prints one
+ * checksum. No call but a marked one is the last thing that a function does, so that no other can
+ * become a jump.
  */
 final class RandomProgram {
   /** What the program's file must be named: build.sh has it compiled with jumps for calls. */
@@ -53,6 +54,7 @@ final class RandomProgram {
       HELPER unsigned mix(unsigned x, unsigned r) { return ((x ^ r) << 5 | (x ^ r) >> 27) * 2654435761u + 1u; }
 
       typedef unsigned plain_function(unsigned, int);
+      static plain_function *const random_table[8];
       static int random_spent, random_limit, random_places;
       static zoo_jmp_buf random_place[%d];
       #if FLOATS
@@ -63,6 +65,14 @@ final class RandomProgram {
       typedef unsigned number;
       #define NUMBER(x) ((x) & 0xffff)
       #define UNSIGNED(d) (d)
+      #endif
+      #if READS
+      HELPER unsigned near(const void *address) {
+        return (unsigned long)address - (unsigned long)random_table + 0x1000000ul < 0x2000000ul;
+      }
+      #define IS_TRUE_RETURN() near(__builtin_extract_return_addr(__builtin_return_address(0)))
+      #else
+      #define IS_TRUE_RETURN() 1u
       #endif
       """
           .formatted(PLACES);
@@ -286,7 +296,11 @@ final class RandomProgram {
 
   private void statements(int count) {
     for (int s = 0; s < count; s++) {
-      switch (random.nextInt(6)) {
+      switch (random.nextInt(7)) {
+        case 3 -> {
+          add("  x = mix(x, IS_TRUE_RETURN());");
+          call();
+        }
         case 0 -> {
           add("  if (x & %d) {".formatted(1 << random.nextInt(16)));
           call();

@@ -156,7 +156,9 @@ class RandomProgramsTest {
       assertThat(told.run().output()).as("checksum").isEqualTo(twin.output());
       same("native twin", expected, "blocks", told.tree());
       CoreOptions options =
-          Run.options().withRecordsPerChunk(1 + random.nextInt(1 << random.nextInt(1, 13)));
+          Run.options()
+              .withRecordsPerChunk(1 + random.nextInt(1 << random.nextInt(1, 13)))
+              .withInstructionLimit(2 * told.run().instructions());
       long slice = 1L + random.nextInt(1 << random.nextInt(8, 21));
       Run java = run(image, options.withProbe(ProbeKind.JAVA), slice);
       Run inC = run(image, options.withProbe(ProbeKind.NATIVE), slice);
@@ -199,7 +201,8 @@ class RandomProgramsTest {
     return List.of(
         "-w",
         "-DFLOATS=" + (form.startsWith("sparc") ? 0 : 1),
-        "-DTAIL_POINTER=" + (noJumpByPointer ? 0 : 1));
+        "-DTAIL_POINTER=" + (noJumpByPointer ? 0 : 1),
+        "-DREADS=" + (form.matches("(mips|m68k|sparc|arm|riscv|s390x).*") ? 0 : 1));
   }
 
   static List<String> variants() throws IOException, InterruptedException {
