@@ -307,7 +307,7 @@ class IndexedTraceTest {
         block.getCores().remove(which);
         Core out = List.copyOf(right.cores()).get(which);
         for (TraceIndex.Range range : right.rangesOf(out)) {
-          claim(block, right, out, range, random.nextInt(4) > 0);
+          claim(block, right, range, random.nextInt(4) > 0);
         }
         Files.write(file, withIndex(bytes, block));
         try (IndexedTrace trace = IndexedTrace.open(file)) {
@@ -330,7 +330,7 @@ class IndexedTraceTest {
 
   /** Who begins before it, or any, claims a range. */
   private static void claim(
-      IndexBlock block, TraceIndex right, Core out, TraceIndex.Range range, boolean near) {
+      IndexBlock block, TraceIndex right, TraceIndex.Range range, boolean near) {
     long best = -1;
     IndexedRange liar = null;
     for (IndexedCore core : block.getCores()) {

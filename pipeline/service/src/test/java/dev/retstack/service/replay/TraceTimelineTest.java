@@ -427,7 +427,7 @@ class TraceTimelineTest {
   /** Another call in its place; null for none. */
   private Placed changed(Placed call) {
     Line line = call.line();
-    long more = 1 + random.nextInt(50);
+    long more = 1L + random.nextInt(50);
     return switch (random.nextInt(5)) {
       case 0 -> null;
       case 1 -> new Placed(line, call.selfPc() + 0x40, call.enter(), call.exit());
