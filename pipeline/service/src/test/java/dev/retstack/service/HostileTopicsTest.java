@@ -11,6 +11,7 @@ import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.schema.Anomaly;
 import dev.retstack.schema.DeadLetter;
 import dev.retstack.schema.Image;
+import dev.retstack.schema.Span;
 import dev.retstack.schema.Symbol;
 import dev.retstack.schema.wire.ConfluentFrame;
 import dev.retstack.schema.wire.Headers;
@@ -34,6 +35,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.ObjIntConsumer;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.avro.Schema;
@@ -91,11 +93,14 @@ class HostileTopicsTest {
   void aStateThatIsNoneIsRebuiltFromItsEvents() throws Exception {
     String group = topics.prefix();
     bench.produceAll();
-    try (Pipeline pipeline = PipelineService.start(bench.config())) {
+    try (Pipeline pipeline = PipelineService.start(config(false))) {
       bench.awaitEnded(pipeline);
       bench.awaitRest(pipeline);
       WAITS.await(pipeline.stop());
     }
+    final PublishedFollower before = PublishedFollower.of(bench.kafka(), topics);
+    assertThat(before.anomalies).isNotEmpty();
+    assertThat(before.spans).isNotEmpty();
     List<String> keys = new ArrayList<>();
     for (var record : TopicReader.records(bench.kafka(), topics.state())) {
       String key = new String(record.key(), UTF_8);
@@ -122,12 +127,30 @@ class HostileTopicsTest {
       }
     }
     repaired();
+    repaired(); // nothing is left to be repaired
+    PublishedFollower behind = PublishedFollower.of(bench.kafka(), topics);
+    assertThat(behind.amendments).isPositive();
+    assertThat(once(behind.anomalies, Anomaly::setRevision))
+        .isEqualTo(once(before.anomalies, Anomaly::setRevision));
+    assertThat(once(behind.spans, Span::setRevision))
+        .isEqualTo(once(before.spans, Span::setRevision));
+    assertThat(behind.profiles.keySet()).isEqualTo(before.profiles.keySet());
+  }
+
+  /** What a reader has, whatever the revision of its cores. */
+  private static <T> List<String> once(List<T> found, ObjIntConsumer<T> revise) {
+    found.forEach(one -> revise.accept(one, 0));
+    return found.stream().map(Object::toString).sorted().toList();
+  }
+
+  private PipelineConfig config(boolean repairs) {
+    return bench.config().but().spanThreshold(0).repair(repairs).build();
   }
 
   /** A member that may rebuild what cannot be used, and one that comes behind it. */
   private void repaired() throws Exception {
     for (boolean repairs : List.of(true, false)) {
-      try (Pipeline pipeline = PipelineService.start(bench.config().but().repair(repairs).build());
+      try (Pipeline pipeline = PipelineService.start(config(repairs));
           HttpAsk ask = new HttpAsk(pipeline.httpUri())) {
         bench.awaitEnded(pipeline);
         bench.awaitRest(pipeline);

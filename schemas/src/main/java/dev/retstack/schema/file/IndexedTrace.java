@@ -3,6 +3,7 @@ package dev.retstack.schema.file;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.CoreEnd;
 import dev.retstack.schema.Image;
+import dev.retstack.schema.IndexedImage;
 import dev.retstack.schema.TraceEntry;
 import dev.retstack.schema.file.TraceIndex.Core;
 import dev.retstack.schema.file.TraceIndex.Range;
@@ -22,6 +23,7 @@ import java.util.Optional;
  * <ul>
  *   <li>The index is found from the end of the file, in a time that does not depend on the file.
  *   <li>A file that was cut off has none. It is read once, without unpacking records, to make one.
+ *   <li>So is one with more images than an index lists, since it does not say what fills the file.
  *   <li>The chunks are believed, not the index. The name of each core is confirmed by its first
  *       chunk. What is read is compared with what the index said; at the first difference the index
  *       is made anew, and may then have other cores.
@@ -155,10 +157,12 @@ public final class IndexedTrace implements Closeable {
    */
   public Chunk chunk(Range at) throws IOException {
     Chunk chunk;
+    long end;
     synchronized (blocks) {
       chunk = blocks.entryAt(at.position()).getChunk();
+      end = blocks.position();
     }
-    if (chunk == null || !Range.of(at.position(), chunk).equals(at)) {
+    if (chunk == null || !Range.of(at.position(), end, chunk).equals(at)) {
       throw changed(at.position());
     }
     return chunk;
@@ -215,12 +219,15 @@ public final class IndexedTrace implements Closeable {
     }
     cut = blocks.isCut();
     notice = blocks.notice();
-    if (index == null) {
+    if (index == null || !index.isWhole()) {
       makeIndex();
     }
   }
 
-  /** Reads the first chunk of each core: who is not there would be asked for in vain. */
+  /**
+   * Looks at each image and at the first chunk of each core: who is not there would be asked for in
+   * vain, and what stands where an image should would not be asked for at all.
+   */
   private void confirmNames() throws IOException, WrongIndexException {
     if (index == null) {
       return;
@@ -228,6 +235,15 @@ public final class IndexedTrace implements Closeable {
     for (Core core : index.cores()) {
       Chunk chunk = entryAt(index.rangesOf(core).getFirst().position()).getChunk();
       if (chunk == null || !Core.of(chunk).equals(core)) {
+        throw new WrongIndexException();
+      }
+    }
+    for (IndexedImage image : index.images()) {
+      try {
+        if (!blocks.isImage(image.getPosition(), image.getBytes())) {
+          throw new WrongIndexException();
+        }
+      } catch (CorruptTraceException e) {
         throw new WrongIndexException();
       }
     }
@@ -366,7 +382,7 @@ public final class IndexedTrace implements Closeable {
             || (next == null && running))) {
       Chunk chunk = entryAt(at).getChunk();
       if (chunk != null && index.shareRanges(Core.of(chunk), core)) {
-        Range one = Range.of(at, chunk);
+        Range one = Range.of(at, blocks.position(), chunk);
         seen = seen == null ? one : seen.and(one);
         running = chunk.getEnd() == CoreEnd.RUNNING;
         if (Core.of(chunk).equals(core)) {

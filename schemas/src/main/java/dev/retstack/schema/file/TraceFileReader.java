@@ -376,6 +376,21 @@ public final class TraceFileReader implements Closeable {
   }
 
   /**
+   * Whether an entry of an image takes these bytes; only its first one is looked at.
+   *
+   * @throws CorruptTraceException as {@link #entryAt}
+   */
+  boolean isImage(long position, long bytes) throws IOException {
+    in.seek(position);
+    try {
+      int length = readBlock(position);
+      return in.offset() == position + bytes && unpack(position, length) > 0 && unpacked[0] != 0;
+    } catch (CutOffException e) {
+      throw corrupt(position, "the file ends inside " + e.getMessage());
+    }
+  }
+
+  /**
    * The index that the seal names, found from the end of the file.
    *
    * @param first where the first block begins

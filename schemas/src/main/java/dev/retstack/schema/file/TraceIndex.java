@@ -8,8 +8,9 @@ import dev.retstack.schema.IndexedImage;
 import dev.retstack.schema.IndexedRange;
 import dev.retstack.schema.chunk.Chunks;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -41,7 +42,8 @@ public final class TraceIndex {
 
   private final int rangesMax;
   private final int coresMax;
-  private final Map<String, Long> images = new LinkedHashMap<>();
+  private final List<IndexedImage> images = new ArrayList<>();
+  private final Map<String, Long> positions = new HashMap<>();
   private final Map<Core, List<Range>> cores = new LinkedHashMap<>();
   private final List<Range> others = new ArrayList<>();
   private long otherImages;
@@ -62,6 +64,7 @@ public final class TraceIndex {
    *
    * @param position byte of the file where the block of the first chunk begins
    * @param chunks how many
+   * @param bytes of their blocks
    * @param sequence number of the first chunk
    * @param recordsBefore records of the core before the first chunk
    * @param records in all of them
@@ -72,18 +75,20 @@ public final class TraceIndex {
   public record Range(
       long position,
       long chunks,
+      long bytes,
       long sequence,
       long recordsBefore,
       long records,
       long firstTime,
       long lastTime,
       boolean keyframe) {
-    private static final Range NONE = new Range(0, 0, 0, 0, 0, 0, 0, false);
+    private static final Range NONE = new Range(0, 0, 0, 0, 0, 0, 0, 0, false);
 
-    static Range of(long position, Chunk chunk) {
+    static Range of(long position, long blockEnd, Chunk chunk) {
       return new Range(
           position,
           1,
+          blockEnd - position,
           chunk.getSequence(),
           chunk.getRecordsBefore(),
           chunk.getRecordCount(),
@@ -102,6 +107,7 @@ public final class TraceIndex {
       return new Range(
           position,
           chunks + next.chunks,
+          bytes + next.bytes,
           sequence,
           recordsBefore,
           records + next.records,
@@ -137,14 +143,24 @@ public final class TraceIndex {
     return Collections.unmodifiableList(cores.getOrDefault(core, others));
   }
 
+  /** Whether it lists all images; else it does not say what fills the file. */
+  boolean isWhole() {
+    return otherImages == 0;
+  }
+
   /** Whether the chunks of both are in the same ranges. */
   boolean shareRanges(Core one, Core other) {
     return one.equals(other) || (!cores.containsKey(one) && !cores.containsKey(other));
   }
 
+  /** The images that it lists. */
+  List<IndexedImage> images() {
+    return images;
+  }
+
   /** Where the first image of that id stands; null where that is not known. */
   Long positionOf(String image) {
-    return images.get(image);
+    return positions.get(image);
   }
 
   /** Bytes behind a range's position in which no chunk of its core belongs to another range. */
@@ -163,8 +179,9 @@ public final class TraceIndex {
   void add(Image image, long position, long blockEnd) {
     end = blockEnd;
     String id = image.getBuildId();
-    if (!images.containsKey(id) && images.size() < IMAGES_MAX && hasRoomFor(id.length())) {
-      images.put(id, position);
+    if (images.size() < IMAGES_MAX && hasRoomFor(id.length())) {
+      images.add(new IndexedImage(id, position, blockEnd - position));
+      positions.putIfAbsent(id, position);
     } else {
       otherImages++;
     }
@@ -174,7 +191,7 @@ public final class TraceIndex {
   void add(Chunk chunk, long position, long blockEnd) {
     end = blockEnd;
     List<Range> of = rangesFor(Core.of(chunk));
-    if (append(of, Range.of(position, chunk)) && ++ranges > rangesMax) {
+    if (append(of, Range.of(position, blockEnd, chunk)) && ++ranges > rangesMax) {
       thinOut();
     }
   }
@@ -229,12 +246,10 @@ public final class TraceIndex {
 
   /** What is written into the file. */
   IndexBlock toBlock() {
-    List<IndexedImage> imageList = new ArrayList<>(images.size());
-    images.forEach((id, position) -> imageList.add(new IndexedImage(id, position)));
     List<IndexedCore> coreList = new ArrayList<>(cores.size());
     cores.forEach(
         (core, of) -> coreList.add(new IndexedCore(core.session(), core.core(), pack(of))));
-    return new IndexBlock(rangeBytes, imageList, otherImages, coreList, pack(others));
+    return new IndexBlock(rangeBytes, List.copyOf(images), otherImages, coreList, pack(others));
   }
 
   /** How a file's index differs from this one of its entries; empty where it does not. */
@@ -275,6 +290,7 @@ public final class TraceIndex {
           new IndexedRange(
               range.position - before.position,
               range.chunks,
+              range.bytes,
               range.sequence - before.sequence - before.chunks,
               range.recordsBefore - before.recordsBefore - before.records,
               range.records,
@@ -295,6 +311,7 @@ public final class TraceIndex {
           new Range(
               before.position + range.getPosition(),
               range.getChunks(),
+              range.getBytes(),
               before.sequence + before.chunks + range.getSequence(),
               before.recordsBefore + before.records + range.getRecordsBefore(),
               range.getRecords(),
@@ -323,7 +340,8 @@ public final class TraceIndex {
     boolean possible = true;
     for (IndexedImage image : block.getImages()) {
       possible &= index.hasRoomFor(image.getImage().length());
-      possible &= index.images.put(image.getImage(), image.getPosition()) == null;
+      index.images.add(image);
+      index.positions.putIfAbsent(image.getImage(), image.getPosition());
     }
     for (IndexedCore core : block.getCores()) {
       List<Range> of = unpack(core.getRanges());
@@ -334,7 +352,10 @@ public final class TraceIndex {
     }
     index.others.addAll(unpack(block.getOthers()));
     index.ranges += index.others.size();
-    if (!possible || !index.isBounded() || !index.covers(entries) || !index.pointsAhead(first)) {
+    if (!possible
+        || !index.isBounded()
+        || !index.covers(entries)
+        || (index.isWhole() && !index.fills(first))) {
       throw new WrongIndexException();
     }
     return index;
@@ -371,29 +392,35 @@ public final class TraceIndex {
     return left == 0;
   }
 
-  /** Whether all positions are of different blocks before the index, and far enough apart. */
-  private boolean pointsAhead(long first) {
-    long[] positions = new long[images.size() + ranges];
-    int count = 0;
-    for (long position : images.values()) {
-      positions[count++] = position;
+  /**
+   * Whether images and ranges fill the file: they are far enough apart, and up to each begin those
+   * before it have as many bytes as there are, and all together no more. So what is left out is a
+   * gap, unless a range near it has bytes that are not its own; who reads that one sees it.
+   */
+  private boolean fills(long first) {
+    List<long[]> blocks = new ArrayList<>();
+    for (IndexedImage image : images) {
+      blocks.add(new long[] {image.getPosition(), image.getBytes()});
     }
     for (List<Range> of : lists()) {
       for (int i = 0; i < of.size(); i++) {
-        long position = of.get(i).position;
-        if (i > 0 && position - of.get(i - 1).position < rangeBytes) {
+        if (i > 0 && of.get(i).position - of.get(i - 1).position < rangeBytes) {
           return false;
         }
-        positions[count++] = position;
+        blocks.add(new long[] {of.get(i).position, of.get(i).bytes});
       }
     }
-    Arrays.sort(positions);
-    for (int i = 1; i < count; i++) {
-      if (positions[i] == positions[i - 1]) {
+    blocks.sort(Comparator.comparingLong(block -> block[0]));
+    long filled = first;
+    long before = first - 1;
+    for (long[] block : blocks) {
+      if (block[0] <= before || block[0] > filled || block[1] < 1 || block[1] > end - filled) {
         return false;
       }
+      before = block[0];
+      filled += block[1];
     }
-    return count == 0 || (positions[0] >= first && positions[count - 1] < end);
+    return filled == end;
   }
 
   private List<List<Range>> lists() {

@@ -16,8 +16,8 @@ import java.util.stream.Stream;
  * The pyramid of a recorded trace: what each core did, by tiles of time. Its directory is read at
  * once, and each block when it is asked for. The seal names the directory and its checksum, the
  * directory those of the blocks, and the trace of which it was made. What does not agree with that
- * is not believed. What it tells of the calls is believed, as nothing but all chunks could tell
- * better. Safe for use by several threads, of which one at a time reads.
+ * is not believed. What it tells of the calls is believed as far as who reads it compares it with
+ * the chunks. Safe for use by several threads, of which one at a time reads.
  */
 public final class TracePyramid {
   private final String file;

@@ -197,6 +197,9 @@ public final class GraphVerb extends ResultVerb {
       }
       window.require(trace.cores().stream().map(GraphVerb::key).toList());
       trace.notices().forEach(terminal()::note);
+      if (!trace.remark().isEmpty()) {
+        terminal().note(trace.remark());
+      }
       Output.write(out(), shape, CutOff.ahead(trace.isCut(), TimelineView.of(answers)));
       return true;
     } catch (IOException e) {

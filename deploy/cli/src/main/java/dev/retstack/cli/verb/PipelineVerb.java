@@ -150,8 +150,9 @@ public final class PipelineVerb extends Verb {
       names = "--repair",
       description =
           "Take away the state of a partition that cannot be used (damaged or forged), and rebuild"
-              + " it from the events that are there. Anomalies and spans are published again. Without"
-              + " it such a partition is left alone, and /health/ready answers 503.")
+              + " it from the events that are there. Their anomalies and spans are withdrawn and"
+              + " published again. Without it such a partition is left alone, and /health/ready answers"
+              + " 503.")
   private boolean repair;
 
   @Mixin private MemberOptions member;

@@ -6,6 +6,13 @@ import dev.retstack.cli.Ran;
 import dev.retstack.cli.Seeds;
 import dev.retstack.cli.command.ExitCode;
 import dev.retstack.graph.input.LateSymbols;
+import dev.retstack.schema.PyramidCore;
+import dev.retstack.schema.PyramidPlace;
+import dev.retstack.schema.PyramidTiles;
+import dev.retstack.schema.file.IndexedTrace;
+import dev.retstack.schema.file.TraceClaim;
+import dev.retstack.schema.file.TracePyramid;
+import dev.retstack.schema.file.TracePyramidWriter;
 import dev.retstack.service.http.HttpSettings;
 import dev.retstack.service.viewer.TraceServer;
 import java.io.IOException;
@@ -26,6 +33,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What the pages of a trace ask is what the verbs say of it. */
@@ -125,6 +133,44 @@ class ViewTest {
                         "--format",
                         "json")));
       }
+    }
+  }
+
+  /** A number in a tile is wrong behind checksums that hold: all chunks are read, and deny it. */
+  @Test
+  @Timeout(120)
+  void aWrongPyramidIsFoundWithoutAQuestion() throws Exception {
+    Path lying = Files.copy(trace, dir.resolve("lying.avro"));
+    List<PyramidCore> cores;
+    List<PyramidTiles> tiles = new ArrayList<>();
+    try (IndexedTrace whole = IndexedTrace.open(lying)) {
+      TracePyramid pyramid = whole.pyramid().orElseThrow();
+      cores = pyramid.cores();
+      for (PyramidCore core : cores) {
+        tiles.add(pyramid.read(core.getLevels().getFirst().getBlocks().getFirst()));
+      }
+    }
+    tiles.getLast().getCallCounts().set(0, 7L);
+    try (TraceClaim claim = TraceClaim.of(lying);
+        TracePyramidWriter writer = TracePyramidWriter.open(claim)) {
+      for (int i = 0; i < cores.size(); i++) {
+        List<PyramidPlace> places = cores.get(i).getLevels().getFirst().getBlocks();
+        PyramidPlace was = places.getFirst();
+        places.set(0, writer.write(tiles.get(i), was.getFrom(), was.getTo()));
+      }
+      var _ = writer.finish(cores);
+    }
+    try (TraceServer server = serve(lying);
+        TraceServer right = serve(trace);
+        Asker ask = new Asker(server.uri());
+        Asker askRight = new Asker(right.uri())) {
+      String about = get(ask, "/about");
+      while (!about.contains("its pyramid is wrong")) {
+        about = get(ask, "/about");
+      }
+      assertThat(about).contains("core " + cores.getLast().getCore(), "retstack index", "7 calls");
+      assertThat(get(ask, "/timeline"))
+          .isEqualTo(get(askRight, "/timeline").replace("TILES", "CHUNKS"));
     }
   }
 

@@ -15,6 +15,9 @@ import java.util.Map;
  * ended ones first, then those at rest, first seen first. A session that holds less loses nothing
  * to it, and cores in use stay. A new core of that session itself takes the place of ended ones
  * alone.
+ *
+ * <p>Where no session holds most of it, ended cores leave, of sessions that hold no less than that
+ * of the new core: those that hold more first.
  */
 final class CrowdedState {
   /** So much leaves at once, as a part of what all hold: to find it looks at every core. */
@@ -49,12 +52,12 @@ final class CrowdedState {
             .orElse("");
     List<KnownCore> leaving = new ArrayList<>();
     long wanted = Math.max(2 * bytes, all / PART);
-    if (2 * held.getOrDefault(largest, 0L) > all) {
-      for (KnownCore core : candidates(cores, largest, session)) {
-        if (wanted > 0) {
-          wanted -= core.account().reserved();
-          leaving.add(core);
-        }
+    boolean hasLargest = 2 * held.getOrDefault(largest, 0L) > all;
+    for (KnownCore core :
+        hasLargest ? candidates(cores, largest, session) : ended(cores, held, session)) {
+      if (wanted > 0) {
+        wanted -= core.account().reserved();
+        leaving.add(core);
       }
     }
     pause = wanted > 0 ? PAUSE : 0;
@@ -71,6 +74,20 @@ final class CrowdedState {
       }
     }
     found.sort(Comparator.comparing(core -> !isOver(core))); // stable: first seen first
+    return found;
+  }
+
+  private static List<KnownCore> ended(
+      Collection<KnownCore> cores, Map<String, Long> held, String session) {
+    long least = held.getOrDefault(session, 0L);
+    List<KnownCore> found = new ArrayList<>();
+    for (KnownCore core : cores) {
+      if (isOver(core) && held.get(core.key().session()) >= least) {
+        found.add(core);
+      }
+    }
+    found.sort(
+        Comparator.<KnownCore>comparingLong(core -> held.get(core.key().session())).reversed());
     return found;
   }
 

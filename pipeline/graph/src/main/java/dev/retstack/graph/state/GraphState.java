@@ -106,6 +106,7 @@ public final class GraphState {
   private final CrowdedState crowded = new CrowdedState();
   private LateSymbols names = LateSymbols.NONE;
   private GraphEvents events;
+  private int firstRevision;
   private JobPyramids pyramids;
   private boolean careful;
 
@@ -165,6 +166,14 @@ public final class GraphState {
   /** What counts in totals. */
   public TimeRules rules() {
     return rules;
+  }
+
+  /**
+   * New cores begin with this revision, and what was told of them before no longer holds: another
+   * state did, which was lost. 0 where there was none.
+   */
+  public void beginsWith(int revision) {
+    firstRevision = revision;
   }
 
   /** Those who publish spans and anomalies hear of them from now on; null for none. */
@@ -361,6 +370,12 @@ public final class GraphState {
       }
       if (pyramids != null) {
         pyramids.begin(key);
+      }
+      if (firstRevision > 0) {
+        core.setRevision(firstRevision);
+        if (events != null) {
+          events.amended(core, meta.sequence(), meta.firstTime());
+        }
       }
       if (anywhere && batch.keyframe() != null) {
         core.beginAt(meta);

@@ -66,6 +66,34 @@ class CrowdedStateTest {
         .allSatisfy(core -> assertThat(core.lost()).isZero());
   }
 
+  /**
+   * Many sessions, none of which has half of the state: what has ended leaves for a smaller one.
+   */
+  @Test
+  void endedCoresOfManySessionsLeaveForOneThatBegins() {
+    state.image(Stream.IMAGE);
+    int sessions = 0;
+    while (apply("ended-" + sessions, "one", 0, CoreEnd.HALTED) != ApplyResult.NO_ROOM
+        && state.ages().forgotten().cores() == 0) {
+      for (int i = 0; i < 100; i++) {
+        var _ = apply("ended-" + sessions, "core-" + i, 0, CoreEnd.HALTED);
+      }
+      sessions++;
+      assertThat(sessions).isLessThan(MANY);
+    }
+    int refused = 0;
+    for (int i = 0; i < 10; i++) {
+      while (apply("late", "late-" + i, 0, CoreEnd.RUNNING) == ApplyResult.NO_ROOM) {
+        refused++;
+        assertThat(refused).as("it is not shut out").isLessThan(2_000);
+      }
+    }
+    assertThat(sessions).isGreaterThan(2);
+    assertThat(state.summaries())
+        .filteredOn(core -> core.key().session().equals("late"))
+        .hasSize(10);
+  }
+
   /** Ended cores of the same session make room for its own. */
   @Test
   void whoFillsItHimselfGoesOnInThePlaceOfHisEndedCores() {

@@ -1,5 +1,9 @@
 package dev.retstack.service.checkpoint;
 
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -13,9 +17,46 @@ import java.util.TreeMap;
  * @param parts by key; null for one that is there no more; its reader may take some out
  */
 public record Checkpoint(int partition, long epoch, long nextOffset, Map<String, byte[]> parts) {
+  /** Key of the part that says with which revision cores begin, where they were told of before. */
+  private static final String REVISION = "revision";
+
+  private static final Instant REVISIONS_FROM = Instant.parse("2020-01-01T00:00:00Z");
+
   /** The state before the first chunk. */
   public static Checkpoint initial(int partition) {
     return new Checkpoint(partition, 0, 0, new TreeMap<>());
+  }
+
+  /**
+   * The same where what a state published before it was lost is published again: its cores begin
+   * with a revision that none of them had. A core is amended once in a checkpoint at most, so
+   * seconds rise faster.
+   */
+  static Checkpoint again(int partition, Instant now) {
+    Checkpoint again = initial(partition);
+    long revision = REVISIONS_FROM.until(now, ChronoUnit.SECONDS);
+    again
+        .parts()
+        .put(
+            REVISION, ByteBuffer.allocate(Integer.BYTES).putInt(Math.toIntExact(revision)).array());
+    return again;
+  }
+
+  /**
+   * Takes out of the parts with which revision cores begin.
+   *
+   * @throws IOException where it is none
+   */
+  public static int takeRevision(Map<String, byte[]> parts) throws IOException {
+    byte[] part = parts.remove(REVISION);
+    if (part == null) {
+      return 0;
+    }
+    int revision = part.length == Integer.BYTES ? ByteBuffer.wrap(part).getInt() : -1;
+    if (revision < 0) {
+      throw new IOException("corrupt state: cores begin with a revision that is none");
+    }
+    return revision;
   }
 
   /** The same state under another owner. */

@@ -8,6 +8,7 @@ import dev.retstack.service.kafka.KafkaSettings;
 import dev.retstack.service.kafka.OtherVersionException;
 import java.io.IOException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -141,13 +142,14 @@ public final class KafkaLedger implements Ledger {
           GraphState.VERSION,
           CheckpointCodec.CURE);
     }
-    return takenOver(last, List.of());
+    return takenOver(last, Map.of(), List.of());
   }
 
-  /** Commits a higher epoch, with what is taken away. */
-  private Checkpoint takenOver(Checkpoint last, List<ProducerRecord<byte[], byte[]>> gone)
+  /** Commits a higher epoch, with what is new of the state and what is taken away. */
+  private Checkpoint takenOver(
+      Checkpoint last, Map<String, byte[]> parts, List<ProducerRecord<byte[], byte[]>> gone)
       throws Exception {
-    Checkpoint mine = new Checkpoint(partition, last.epoch() + 1, last.nextOffset(), Map.of());
+    Checkpoint mine = new Checkpoint(partition, last.epoch() + 1, last.nextOffset(), parts);
     for (int refusals = 0; refused || refusals == 0; refusals++) {
       try {
         refused = false;
@@ -171,10 +173,11 @@ public final class KafkaLedger implements Ledger {
     List<ProducerRecord<byte[], byte[]>> gone = store.forget(partition);
     log.warn(
         "partition {} is rebuilt from its records: its state cannot be used, and {} records of it"
-            + " are taken away; anomalies and spans are published again",
+            + " are taken away; anomalies and spans of its chunks are withdrawn and published again",
         partition,
         gone.size());
-    return Optional.of(takenOver(begun(Checkpoint.initial(partition)), gone));
+    Checkpoint anew = begun(Checkpoint.again(partition, Instant.now()));
+    return Optional.of(takenOver(anew, anew.parts(), gone));
   }
 
   /** Where there is no state yet, the first commit says where it begins. */

@@ -133,7 +133,7 @@ public final class Access {
   }
 
   /** Path and query, as a client sent them. */
-  private static String question(Uri uri) {
+  public static String question(Uri uri) {
     return uri.path() + uri.rawQueryString().map(query -> "?" + query).orElse("");
   }
 

@@ -1,6 +1,7 @@
 package dev.retstack.service.http;
 
 import dev.retstack.schema.Node;
+import dev.retstack.service.identity.AnswerSeal;
 import dev.retstack.service.identity.Handshake;
 import java.io.IOException;
 import java.net.URI;
@@ -13,13 +14,15 @@ import java.util.Optional;
 /**
  * A question to a member that was found in Kafka. It has proved who it is, with nothing said to it
  * that is secret; a token is proved and never sent. Its answer proves it again, since another one
- * may answer there meanwhile.
+ * may answer there meanwhile. What it answers is signed where the answer holds signatures, as parts
+ * do.
  */
 public final class MemberQuestion {
   private final Node node;
   private final HttpClient http;
   private final Duration patience;
   private final String nonce;
+  private AnswerSeal seal;
 
   private MemberQuestion(Node node, HttpClient http, Duration patience, String nonce) {
     this.node = node;
@@ -59,11 +62,22 @@ public final class MemberQuestion {
       String question, Optional<HttpToken> token, HttpResponse.BodyHandler<T> handler)
       throws IOException, InterruptedException {
     String challenge = Handshake.challenge();
+    seal = new AnswerSeal(challenge, node.getUrl(), question);
     HttpRequest.Builder asked = request(node, question, challenge, patience);
     token.ifPresent(t -> asked.header("Authorization", t.proof(nonce, node.getUrl(), question)));
     HttpResponse<T> response = http.send(asked.build(), handler);
     Handshake.require(node, challenge, response.headers());
     return response;
+  }
+
+  /** What the member signs of its answer to the last question. */
+  public AnswerSeal seal() {
+    return seal;
+  }
+
+  /** Whether the member signed that. */
+  public boolean isSigned(AnswerSeal read, byte[] signature) {
+    return read.isSigned(node, signature);
   }
 
   private static HttpRequest.Builder request(

@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import dev.retstack.schema.Node;
 import dev.retstack.schema.wire.ConfluentFrame;
 import dev.retstack.schema.wire.Topics;
+import dev.retstack.service.identity.AnswerSeal;
 import dev.retstack.service.identity.GroupRoll;
 import dev.retstack.service.identity.Handshake;
 import dev.retstack.service.identity.MemberKey;
@@ -104,6 +105,21 @@ public final class NodeFeed extends TopicFeed {
   /** Proves to a caller that this is the member that announced its address. */
   public String proof(String challenge) {
     return Handshake.proof(key, challenge, self.getUrl());
+  }
+
+  /**
+   * What it will sign of an answer.
+   *
+   * @param challenge of the caller, empty where it had none
+   * @param question path and query
+   */
+  public AnswerSeal seal(String challenge, String question) {
+    return new AnswerSeal(challenge, self.getUrl(), question);
+  }
+
+  /** Signs what was answered so far. */
+  public byte[] sign(AnswerSeal answer) {
+    return answer.sign(key);
   }
 
   /** This member. */

@@ -121,6 +121,7 @@ final class ChunkIntake {
   void open(Checkpoint checkpoint) throws IOException {
     Map<String, byte[]> parts = checkpoint.parts();
     waitsWritten = parts.remove(WAITS);
+    final int revision = Checkpoint.takeRevision(parts);
     places = LogPlaces.takeFrom(parts, budget());
     try {
       pyramids = JobPyramids.takeFrom(parts, budget());
@@ -148,6 +149,7 @@ final class ChunkIntake {
     waited = false;
     nextOffset = checkpoint.nextOffset();
     owed.clear();
+    applier.state().beginsWith(revision);
     applier.state().events(derived);
     applier.state().pyramids(pyramids);
     applier.leaveOut(broken.values()); // before anybody looks at what is held

@@ -175,7 +175,7 @@ public final class DerivedRecords implements GraphEvents {
             .setTime(time)
             .setClockUnit(unit)
             .setMessage(
-                "chunk %d came late: what was published of chunks from it on is withdrawn and sent again"
+                "chunk %d came late, or the state was rebuilt: what was published of chunks from it on is withdrawn and sent again"
                     .formatted(sequence))
             .setChunk(chunk)
             .setRevision(revision)

@@ -114,7 +114,7 @@ public final class HttpApi {
         new Questions(
             new JobSource(group, job, windows, control.isPresent()),
             new QueryGate("queries", http.queriesMax(), scrape.meters().queries()));
-    this.own = new OwnParts(job.own(), job.room());
+    this.own = new OwnParts(job.own(), job.room(), job.nodes());
     this.schemas = new SchemaRoutes(topics);
   }
 

@@ -1,14 +1,18 @@
 package dev.retstack.service.query;
 
 import static org.apache.pekko.http.javadsl.server.Directives.complete;
+import static org.apache.pekko.http.javadsl.server.Directives.extractRequest;
 import static org.apache.pekko.http.javadsl.server.Directives.parameterMap;
 
+import dev.retstack.service.http.Access;
 import dev.retstack.service.http.Endpoint;
 import dev.retstack.service.http.HeapRoom;
 import dev.retstack.service.http.QueryGate;
+import dev.retstack.service.identity.AnswerSeal;
+import dev.retstack.service.identity.Handshake;
+import dev.retstack.service.nodes.NodeFeed;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -16,6 +20,8 @@ import org.apache.pekko.NotUsed;
 import org.apache.pekko.http.javadsl.model.ContentType;
 import org.apache.pekko.http.javadsl.model.ContentTypes;
 import org.apache.pekko.http.javadsl.model.HttpEntities;
+import org.apache.pekko.http.javadsl.model.HttpHeader;
+import org.apache.pekko.http.javadsl.model.HttpRequest;
 import org.apache.pekko.http.javadsl.model.HttpResponse;
 import org.apache.pekko.http.javadsl.server.Route;
 import org.apache.pekko.stream.javadsl.Source;
@@ -31,22 +37,33 @@ final class OwnParts {
 
   private final Queries queries;
   private final HeapRoom room;
+  private final NodeFeed nodes;
 
   // of its own: two members that ask each other must not wait for each other
   private final QueryGate peers =
       new QueryGate("questions of members", PEERS_MAX, new AtomicInteger());
 
-  OwnParts(Queries queries, HeapRoom room) {
+  OwnParts(Queries queries, HeapRoom room, NodeFeed nodes) {
     this.queries = queries;
     this.room = room;
+    this.nodes = nodes;
   }
 
   /** What it answers to another member. */
   Route route() {
-    return parameterMap(this::answer);
+    return extractRequest(
+        request ->
+            parameterMap(
+                parameters ->
+                    answer(parameters, new PartStream.Writer(seal(request), nodes::sign))));
   }
 
-  private Route answer(Map<String, String> parameters) {
+  private AnswerSeal seal(HttpRequest request) {
+    String challenge = request.getHeader(Handshake.CHALLENGE).map(HttpHeader::value).orElse("");
+    return nodes.seal(challenge, Access.question(request.getUri()));
+  }
+
+  private Route answer(Map<String, String> parameters, PartStream.Writer to) {
     Endpoint.PARTS_OF.check(parameters);
     Part.Kind kind =
         Part.Kind.valueOf(parameters.getOrDefault("what", "cores").toUpperCase(Locale.ROOT));
@@ -54,28 +71,32 @@ final class OwnParts {
         new Part.Wanted(
             kind, parameters.getOrDefault("core", ""), parameters.getOrDefault("session", ""));
     return complete(
-        HttpResponse.create().withEntity(HttpEntities.createChunked(BYTES, parts(wanted))));
+        HttpResponse.create().withEntity(HttpEntities.createChunked(BYTES, parts(wanted, to))));
   }
 
   /** The head goes out at once, so that the caller knows that this member runs. */
-  private Source<ByteString, NotUsed> parts(Part.Wanted wanted) {
+  private Source<ByteString, NotUsed> parts(Part.Wanted wanted, PartStream.Writer to) {
     Source<ByteString, NotUsed> counted =
         peers.stream(
             () -> {
               HeapRoom.Share share = room.share();
-              return parts(wanted, share)
+              return parts(wanted, share, to)
                   .watchTermination(
                       (_, done) -> {
                         done.whenComplete((_, _) -> share.close());
                         return NotUsed.getInstance();
                       });
             });
-    return Source.single(ByteString.fromArrayUnsafe(PartStream.head()))
+    return Source.single(ByteString.fromArrayUnsafe(to.head()))
         .concat(counted)
-        .concat(Source.single(ByteString.fromArrayUnsafe(PartStream.end())));
+        .concatLazy( // it is signed behind all parts, and not fetched ahead
+            Source.lazySource(() -> Source.from(to.end()))
+                .map(ByteString::fromArrayUnsafe)
+                .mapMaterializedValue(_ -> NotUsed.getInstance()));
   }
 
-  private Source<ByteString, NotUsed> parts(Part.Wanted wanted, HeapRoom.Share share) {
+  private Source<ByteString, NotUsed> parts(
+      Part.Wanted wanted, HeapRoom.Share share, PartStream.Writer to) {
     Deque<Integer> ahead = new ArrayDeque<>();
     return queries
         .partStream(wanted, share, 1)
@@ -87,7 +108,7 @@ final class OwnParts {
               }
               return part;
             })
-        .mapConcat(part -> List.of(PartStream.head(part), part.body()))
+        .mapConcat(to::part)
         .map(ByteString::fromArrayUnsafe)
         .filterNot(ByteString::isEmpty);
   }

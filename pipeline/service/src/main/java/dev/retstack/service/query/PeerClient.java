@@ -155,6 +155,8 @@ final class PeerClient implements AutoCloseable {
     PartStream.read(
         response.body(),
         room,
+        question.seal(),
+        question::isSigned,
         part -> {
           synchronized (parts) {
             parts.add(part);

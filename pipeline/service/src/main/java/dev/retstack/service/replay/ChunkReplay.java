@@ -73,7 +73,7 @@ public final class ChunkReplay {
       LateSymbols symbols,
       Timeline.Question question)
       throws IOException {
-    TileReplay tiles = new TileReplay(key, last, symbols, question);
+    TileReplay tiles = new TileReplay(key, last, symbols, question.shift());
     read(
         source,
         chunks,
@@ -81,7 +81,7 @@ public final class ChunkReplay {
         question.to(),
         tiles.state(),
         new TraceReplay.Window(key::equals, question.from(), question.to(), false));
-    return tiles.answer();
+    return tiles.answer(question);
   }
 
   private static void takeImage(ChunkApplier applier, String id, Map<String, Image> images) {

@@ -29,6 +29,8 @@ final class PyramidBlock {
   private final long[] callPcs;
   private final long[] callEnters;
   private final long[] callExits;
+  private long from = Long.MAX_VALUE;
+  private long to;
 
   private PyramidBlock(int shift, int tiles, int calls) {
     this.shift = shift;
@@ -83,6 +85,11 @@ final class PyramidBlock {
         }
       }
     }
+    if (fault.isEmpty() && (block.from != place.getFrom() || block.to != place.getTo())) {
+      fault =
+          "times from %d to %d, its directory says from %d to %d"
+              .formatted(block.from, block.to, place.getFrom(), place.getTo());
+    }
     if (!fault.isEmpty()) {
       throw wrong(pyramid, fault);
     }
@@ -112,6 +119,7 @@ final class PyramidBlock {
           || !isIn(place, tileStarts[i], tileStarts[i])) {
         return "a tile that cannot be";
       }
+      reach(Math.min(tileStarts[i], tileEnters[i]), Math.max(tileEnd(i), tileExits[i]));
     }
     return functions(of.getTileFunctions(), of.getSelfPcs(), tilePcs);
   }
@@ -127,8 +135,20 @@ final class PyramidBlock {
       if (callCounts[i] < 0 || !isIn(place, enter, callExits[i])) {
         return "a call that cannot be";
       }
+      reach(enter, callExits[i]);
     }
     return functions(of.getCallFunctions(), of.getSelfPcs(), callPcs);
+  }
+
+  private void reach(long first, long last) {
+    from = Math.min(from, first);
+    to = Math.max(to, last);
+  }
+
+  /** First time behind a tile, or the last time of all. */
+  private long tileEnd(int at) {
+    long end = tileStarts[at] + (1L << shift);
+    return end < tileStarts[at] ? Long.MAX_VALUE : end;
   }
 
   private static String functions(List<Integer> numbers, List<Long> selfPcs, long[] into) {
@@ -166,11 +186,10 @@ final class PyramidBlock {
   /** Tells of its tiles and calls. */
   void tell(TileSource.Sink sink) {
     for (int i = 0; i < tileLines.length; i++) {
-      long end = tileStarts[i] + (1L << shift);
       sink.tile(
           tileLines[i],
           tileStarts[i],
-          end < tileStarts[i] ? Long.MAX_VALUE : end,
+          tileEnd(i),
           tileCalls[i],
           tileBusy[i],
           tilePcs[i],

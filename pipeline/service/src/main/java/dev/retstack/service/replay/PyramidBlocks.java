@@ -5,6 +5,7 @@ import dev.retstack.graph.pyramid.Line;
 import dev.retstack.graph.pyramid.TileFold;
 import dev.retstack.graph.pyramid.TileSource;
 import dev.retstack.graph.pyramid.Tiles;
+import dev.retstack.graph.pyramid.ToldTiles;
 import dev.retstack.schema.PyramidCore;
 import dev.retstack.schema.PyramidLevel;
 import dev.retstack.schema.PyramidLine;
@@ -80,6 +81,30 @@ final class PyramidBlocks implements TileSource {
 
     WrongBlockException(WrongPyramidException why) {
       super(why.getMessage(), why);
+    }
+
+    WrongPyramidException why() {
+      return (WrongPyramidException) getCause();
+    }
+  }
+
+  /**
+   * Compares the finest tiles of a time with those of the chunks, and all that are made of them.
+   *
+   * @param right tiles of the same length, made of the chunks
+   * @param from a multiple of their length
+   * @throws WrongPyramidException where they differ
+   */
+  void compare(TileSource right, long from, long to) throws IOException, WrongPyramidException {
+    try {
+      String difference = ToldTiles.of(right, from, to).difference(ToldTiles.of(this, from, to));
+      if (!difference.isEmpty()) {
+        throw pyramid.wrong(
+            "core %s, tiles of length 2^%d are not those of its chunks, %s"
+                .formatted(core.getCore(), shift(), difference));
+      }
+    } catch (WrongBlockException e) {
+      throw e.why();
     }
   }
 

@@ -13,10 +13,13 @@ import dev.retstack.graph.pyramid.Tiles;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.PyramidCore;
+import dev.retstack.schema.PyramidLevel;
 import dev.retstack.schema.PyramidTask;
 import dev.retstack.schema.TraceEntry;
 import dev.retstack.schema.file.TraceClaim;
 import dev.retstack.schema.file.TraceFileReader;
+import dev.retstack.schema.file.TracePyramid;
+import dev.retstack.schema.file.TracePyramid.WrongPyramidException;
 import dev.retstack.schema.file.TracePyramidWriter;
 import dev.retstack.service.partition.ChunkApplier;
 import java.io.IOException;
@@ -25,11 +28,13 @@ import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 
 /**
  * Writes the pyramid of a complete trace into it: one pass over its chunks in one thread, which
@@ -106,13 +111,17 @@ public final class PyramidPass {
     PyramidPass pass = new PyramidPass();
     Placing placing = core -> pass.pyramid(core.key());
     GraphState state = state(placing);
-    long records = pass.read(file, state, progress);
+    long records;
+    try (TraceFileReader reader = file.read()) {
+      records = pass.read(file.file(), reader, state, progress);
+    }
     List<PyramidCore> cores = new ArrayList<>();
     try (TracePyramidWriter writer = TracePyramidWriter.open(file)) {
       for (CoreGraph core : state.cores()) {
         Pyramid pyramid = pass.pyramids.get(core.key());
         if (pyramid != null && cores.size() < CORES_MAX) {
-          cores.add(pass.write(core, pyramid.tiles(), writer));
+          Tiles tiles = pyramid.tiles();
+          cores.add(pass.core(core, tiles, PyramidBlocks.write(tiles, writer)));
         }
       }
       return new Written(cores.size(), records, writer.finish(cores));
@@ -123,13 +132,54 @@ public final class PyramidPass {
     return pyramids.computeIfAbsent(key, _ -> new Pyramid(room));
   }
 
-  private long read(TraceClaim claim, GraphState state, TraceReplay.Progress progress)
+  /**
+   * Compares the pyramid of a complete trace with its chunks, by making it once more in memory.
+   *
+   * @param blocks of the cores of the pyramid
+   * @throws WrongPyramidException where it is not the one that the chunks give
+   * @throws InvalidTraceException when entries do not fit together
+   */
+  static void compare(
+      Path file,
+      TracePyramid pyramid,
+      Function<PyramidCore, PyramidBlocks> blocks,
+      TraceReplay.Progress progress)
+      throws IOException, WrongPyramidException {
+    PyramidPass pass = new PyramidPass();
+    Placing placing = core -> pass.pyramid(core.key());
+    GraphState state = state(placing);
+    try (TraceFileReader reader = TraceFileReader.open(file)) {
+      pass.read(file, reader, state, progress);
+    }
+    Iterator<PyramidCore> known = pyramid.cores().iterator();
+    for (CoreGraph core : state.cores()) {
+      Pyramid made = pass.pyramids.get(core.key());
+      if (made != null && known.hasNext()) {
+        Tiles tiles = made.tiles();
+        PyramidCore right = pass.core(core, tiles, List.of());
+        PyramidCore one = known.next();
+        PyramidBlocks of = blocks.apply(one);
+        PyramidCore received = PyramidCore.newBuilder(one).setLevels(List.of()).build();
+        if (!right.equals(received) || of.shift() != tiles.shift()) {
+          throw pyramid.wrong(
+              "expected tiles of length 2^%d of %s, received 2^%d of %s"
+                  .formatted(tiles.shift(), right, of.shift(), received));
+        }
+        of.compare(tiles, 0, Long.MAX_VALUE);
+      }
+    }
+    if (known.hasNext()) {
+      throw pyramid.wrong("it has core %s, of which no chunk is".formatted(known.next().getCore()));
+    }
+  }
+
+  private long read(
+      Path file, TraceFileReader reader, GraphState state, TraceReplay.Progress progress)
       throws IOException {
     ChunkApplier applier = new ChunkApplier(state);
     long chunks = 0;
     long records = 0;
-    Path file = claim.file();
-    try (TraceFileReader reader = claim.read()) {
+    try {
       for (TraceEntry entry = reader.next(); entry != null; entry = reader.next()) {
         if (entry.getImage() != null) {
           applier.image(entry.getImage());
@@ -172,8 +222,7 @@ public final class PyramidPass {
         .toList();
   }
 
-  private PyramidCore write(CoreGraph core, Tiles tiles, TracePyramidWriter writer)
-      throws IOException {
+  private PyramidCore core(CoreGraph core, Tiles tiles, List<PyramidLevel> levels) {
     return new PyramidCore(
         core.key().session(),
         core.key().core(),
@@ -184,6 +233,6 @@ public final class PyramidPass {
         tiles.leftOut(),
         tasks(core),
         PyramidBlocks.lines(tiles),
-        PyramidBlocks.write(tiles, writer));
+        levels);
   }
 }

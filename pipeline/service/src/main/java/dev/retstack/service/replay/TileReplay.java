@@ -5,15 +5,19 @@ import dev.retstack.graph.input.ClockUnit;
 import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.input.LateSymbols;
 import dev.retstack.graph.pyramid.Pyramid;
+import dev.retstack.graph.pyramid.Tiles;
 import dev.retstack.graph.pyramid.Timeline;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.graph.symbol.SymbolTable;
+import dev.retstack.schema.PyramidCore;
+import dev.retstack.schema.record.TaskName;
 import java.io.IOException;
+import java.util.Map;
 import java.util.Optional;
 
 /**
- * Rebuilds the calls of a window of one core into tiles as long as a pixel: whole calls, as far as
- * its chunks tell.
+ * Rebuilds the calls of a window of one core into tiles of one length: whole calls, as far as its
+ * chunks tell.
  */
 final class TileReplay {
   /** Tiles of a window that is read. */
@@ -21,7 +25,6 @@ final class TileReplay {
 
   private final CoreKey key;
   private final long last;
-  private final Timeline.Question question;
   private final Pyramid tiles;
   private final GraphState state;
 
@@ -30,12 +33,12 @@ final class TileReplay {
    *
    * @param last time of the core's last record
    * @param symbols for images that come without
+   * @param shift tiles are {@code 1 << shift} long
    */
-  TileReplay(CoreKey key, long last, LateSymbols symbols, Timeline.Question question) {
+  TileReplay(CoreKey key, long last, LateSymbols symbols, int shift) {
     this.key = key;
     this.last = last;
-    this.question = question;
-    this.tiles = Pyramid.of(new Pyramid.Room(ENTRIES_MAX), question.shift());
+    this.tiles = Pyramid.of(new Pyramid.Room(ENTRIES_MAX), shift);
     PyramidPass.Placing placing = one -> one.key().equals(key) ? tiles : null;
     this.state = PyramidPass.state(placing).named(symbols);
   }
@@ -45,11 +48,45 @@ final class TileReplay {
     return state;
   }
 
-  /** Answers when all chunks were taken. */
-  TraceTimeline.Answer answer() throws IOException {
+  /** The core, when all chunks were taken. */
+  private Optional<CoreGraph> rebuilt() {
     state.settle();
     Optional<CoreGraph> graph = state.core(key);
     graph.ifPresent(PyramidPass::closeOpen);
+    return graph;
+  }
+
+  /**
+   * How what a pyramid says of the core beside its tiles differs from the chunks, when all were
+   * taken; empty where it does not.
+   *
+   * @param called its tasks
+   * @param all whether the last chunk of the core was among them
+   */
+  String difference(PyramidCore known, Map<Long, TaskName> called, boolean all) {
+    CoreGraph graph = rebuilt().orElse(null);
+    if (graph == null) {
+      return "expected no core, received one";
+    }
+    String expected =
+        "image %s, clock %s, tasks %s"
+            .formatted(
+                graph.image().id(), graph.unit(), all ? graph.progress().taskNames() : called);
+    String received =
+        "image %s, clock %s, tasks %s".formatted(known.getImage(), known.getUnit(), called);
+    return expected.equals(received)
+        ? ""
+        : "expected %s, received %s".formatted(expected, received);
+  }
+
+  /** The tiles, when all chunks were taken and closed. */
+  Tiles tiles() {
+    return tiles.tiles();
+  }
+
+  /** Answers when all chunks were taken. */
+  TraceTimeline.Answer answer(Timeline.Question question) throws IOException {
+    Optional<CoreGraph> graph = rebuilt();
     return new TraceTimeline.Answer(
         key,
         graph.map(CoreGraph::unit).orElse(ClockUnit.INSTRUCTIONS),

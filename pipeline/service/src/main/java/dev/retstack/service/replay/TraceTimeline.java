@@ -5,6 +5,7 @@ import dev.retstack.graph.input.ClockUnit;
 import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.input.ImageInfo;
 import dev.retstack.graph.input.LateSymbols;
+import dev.retstack.graph.limits.Saturating;
 import dev.retstack.graph.pyramid.Timeline;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.graph.symbol.FunctionNames;
@@ -29,15 +30,24 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Answers what a core of a trace did in a window: from its pyramid, or from the chunks of the
  * window where the pyramid is too coarse for it and they are few. A trace without a right pyramid
- * is answered from the chunks alone. Safe for use by several threads.
+ * is answered from the chunks alone.
+ *
+ * <p>Tiles are compared with the chunks that they were made of: those of a window with few records
+ * all at once, those of a longer one in some part of it, drawn anew each time. {@link #compareAll}
+ * compares all. Safe for use by several threads.
  */
 public final class TraceTimeline implements Closeable {
   /** Records that are read where the pyramid is too coarse: some 20 ms of work. */
   public static final long RECORDS_MAX = 1 << 19;
+
+  /** Records that are compared with the tiles of an answer at most: some milliseconds of work. */
+  private static final long COMPARED_MAX = 1 << 17;
 
   private final Path file;
   private final IndexedTrace trace;
@@ -45,7 +55,11 @@ public final class TraceTimeline implements Closeable {
   private final KeptNames names;
   private final Map<TraceIndex.Core, Known> cores = new ConcurrentHashMap<>();
   private final Set<String> notices = Collections.synchronizedSet(new LinkedHashSet<>());
+  private final AtomicLong used = new AtomicLong();
+  private final AtomicLong compared = new AtomicLong();
   private TracePyramid pyramid;
+  private final long comparedMax;
+  private volatile boolean comparesAll;
 
   /** A core of the pyramid. */
   private record Known(PyramidCore core, Map<Long, TaskName> tasks, PyramidBlocks blocks) {
@@ -55,6 +69,10 @@ public final class TraceTimeline implements Closeable {
           .forEach(one -> tasks.put(one.getTask(), new TaskName(one.getFirst(), one.getSecond())));
       return tasks;
     }
+  }
+
+  private static TraceIndex.Core core(PyramidCore one) {
+    return new TraceIndex.Core(one.getSession(), one.getCore());
   }
 
   /** What an answer was made of. */
@@ -110,8 +128,10 @@ public final class TraceTimeline implements Closeable {
     }
   }
 
-  private TraceTimeline(Path file, IndexedTrace trace, LateSymbols symbols) throws IOException {
+  private TraceTimeline(Path file, IndexedTrace trace, LateSymbols symbols, long comparedMax)
+      throws IOException {
     this.file = file;
+    this.comparedMax = comparedMax;
     this.trace = trace;
     this.symbols = symbols;
     this.names = new KeptNames(symbols);
@@ -119,7 +139,7 @@ public final class TraceTimeline implements Closeable {
       pyramid = trace.pyramid().orElse(null);
       PyramidBlock.Cache cache = new PyramidBlock.Cache(PyramidBlock.Cache.BYTES_MAX);
       for (PyramidCore one : pyramid == null ? List.<PyramidCore>of() : pyramid.cores()) {
-        TraceIndex.Core core = new TraceIndex.Core(one.getSession(), one.getCore());
+        TraceIndex.Core core = core(one);
         long records = records(core, Long.MIN_VALUE, Long.MAX_VALUE);
         cores.put(
             core,
@@ -138,9 +158,14 @@ public final class TraceTimeline implements Closeable {
    * @throws dev.retstack.schema.file.CorruptTraceException when the file is not a trace, or changed
    */
   public static TraceTimeline open(Path file, LateSymbols symbols) throws IOException {
+    return open(file, symbols, COMPARED_MAX);
+  }
+
+  /** The same, which compares no more than so many records for a question. */
+  static TraceTimeline open(Path file, LateSymbols symbols, long comparedMax) throws IOException {
     IndexedTrace trace = IndexedTrace.open(file);
     try {
-      return new TraceTimeline(file, trace, symbols);
+      return new TraceTimeline(file, trace, symbols, comparedMax);
     } catch (IOException | RuntimeException e) {
       trace.close();
       throw e;
@@ -206,18 +231,96 @@ public final class TraceTimeline implements Closeable {
     }
     try {
       ImageInfo image = named(known.core());
+      Timeline timeline = Timeline.of(known.blocks(), question);
+      if (chunks && !comparesAll) {
+        confirm(core, known, question);
+      }
       return new Answer(
           new CoreKey(core.session(), core.core()),
           unit(known.core()),
           lastTime(core),
-          Timeline.of(known.blocks(), question),
+          timeline,
           image.names(),
           TaskNaming.of(image, known.tasks()),
           isCoarse ? Detail.COARSE : Detail.TILES);
     } catch (PyramidBlocks.WrongBlockException | WrongPyramidException e) {
-      notices.add(e.getMessage());
-      cores.clear();
+      distrust(e);
       return replay(core, question, progress);
+    }
+  }
+
+  private void distrust(Exception e) {
+    notices.add(e.getMessage());
+    cores.clear();
+  }
+
+  /** From now on answers are not compared with chunks one by one: {@link #compareAll} follows. */
+  public void willCompareAll() {
+    comparesAll = true;
+  }
+
+  /**
+   * Compares the whole pyramid with all chunks; one that is wrong answers no more.
+   *
+   * @throws InvalidTraceException when entries do not fit together
+   */
+  public void compareAll(TraceReplay.Progress progress) throws IOException {
+    Map<TraceIndex.Core, Known> all = Map.copyOf(cores);
+    if (all.isEmpty()) {
+      return;
+    }
+    try {
+      PyramidPass.compare(file, pyramid, one -> all.get(core(one)).blocks(), progress);
+    } catch (WrongPyramidException e) {
+      distrust(e);
+    }
+  }
+
+  /** How much of what answers are made of was compared, in a sentence; empty where all was. */
+  public String remark() {
+    return used.get() == compared.get()
+        ? ""
+        : "the tiles of %,d of %,d records were compared with their chunks: retstack view compares all, retstack index makes all anew"
+            .formatted(compared.get(), used.get());
+  }
+
+  /**
+   * Compares the tiles of a window, and those around that its first and last pixels may have parts
+   * in, with the chunks; where these have too many records, a part of them that is drawn.
+   */
+  private void confirm(TraceIndex.Core core, Known known, Timeline.Question question)
+      throws IOException, WrongPyramidException {
+    long around = 2L << Math.max(known.blocks().shift(), question.shift());
+    long from = Math.max(0, question.begin() - around);
+    long to = Math.min(lastTime(core), Saturating.sum(question.end(), around));
+    long records = records(core, from, to);
+    used.addAndGet(records);
+    compared.addAndGet(Math.min(records, comparedMax));
+    if (records > comparedMax) {
+      long length = (long) ((double) (to - from) / records * comparedMax);
+      from += ThreadLocalRandom.current().nextLong(Math.max(1, to - from - length));
+      to = from + length;
+    }
+    int shift = known.blocks().shift();
+    CoreKey key = new CoreKey(core.session(), core.core());
+    TileReplay replay = new TileReplay(key, to, symbols, shift);
+    Read read = read(core, from, to, replay.state(), (_, _) -> {});
+    TraceIndex.Range first = read.chunks().getFirst();
+    TraceIndex.Range last = read.chunks().getLast();
+    boolean begins = first.position() == rangesOf(core).getFirst().position();
+    boolean ends = last.lastTime() == lastTime(core);
+    long rest = (1L << shift) - 1;
+    long begin = begins ? 0 : (first.firstTime() | rest) + 1 + rest + 1;
+    long end = ends ? Long.MAX_VALUE : (last.lastTime() & ~rest) - 2 * (rest + 1);
+    String wrong = replay.difference(known.core(), known.tasks(), ends);
+    if (!known.core().getImages().containsAll(read.images())) {
+      wrong = "expected images %s, received %s".formatted(read.images(), known.core().getImages());
+    }
+    if (!wrong.isEmpty()) {
+      throw pyramid.wrong("core %s, %s".formatted(core.core(), wrong));
+    }
+    if (begin < end) {
+      known.blocks().compare(replay.tiles(), begin, end);
     }
   }
 
@@ -271,39 +374,52 @@ public final class TraceTimeline implements Closeable {
     return Optional.ofNullable(trace.image(id)).map(ChunkApplier::info);
   }
 
+  /**
+   * Chunks that were read.
+   *
+   * @param images that they name beside the one that the core runs
+   */
+  public record Read(List<TraceIndex.Range> chunks, Set<String> images) {}
+
   /** Rebuilds the calls of a window, whole ones as far as its chunks tell. */
   private Answer replay(
       TraceIndex.Core core, Timeline.Question question, TraceReplay.Progress progress)
       throws IOException {
     CoreKey key = new CoreKey(core.session(), core.core());
-    TileReplay tiles = new TileReplay(key, lastTime(core), symbols, question);
-    GraphState state = tiles.state();
-    long begun = rangesOf(core).getFirst().firstTime();
-    long from = Math.max(question.begin(), begun);
-    read(core, from, Math.max(from, question.end()), state, progress);
-    return tiles.answer();
+    TileReplay tiles = new TileReplay(key, lastTime(core), symbols, question.shift());
+    read(core, question.begin(), question.end(), tiles.state(), progress);
+    return tiles.answer(question);
   }
 
   /**
    * Takes the chunks of a time of a core into a state that begins anywhere, and the chunk behind
-   * it, which tells what was lost at its end and which calls continue.
+   * it, which tells what was lost at its end and which calls continue. A time before all of them
+   * gives the first.
    *
+   * @return what was read
    * @throws InvalidTraceException when entries do not fit together
    */
-  public void read(
+  public Read read(
       TraceIndex.Core core, long from, long to, GraphState state, TraceReplay.Progress progress)
       throws IOException {
+    long begun = Math.max(from, rangesOf(core).getFirst().firstTime());
+    Read read =
+        new Read(
+            trace.chunksAround(core.session(), core.core(), begun, Math.max(begun, to)),
+            new LinkedHashSet<>());
     ChunkApplier applier = new ChunkApplier(state);
     long chunks = 0;
     long records = 0;
     try {
-      for (TraceIndex.Range at : trace.chunksAround(core.session(), core.core(), from, to)) {
+      for (TraceIndex.Range at : read.chunks()) {
         Chunk chunk = trace.chunk(at);
+        read.images().addAll(chunk.getImages());
         TraceReplay.takeImage(trace, state, chunk, file);
         TraceReplay.apply(applier, chunk, file);
         records += chunk.getRecordCount();
         progress.advanced(++chunks, records);
       }
+      return read;
     } catch (BrokenCoreException e) {
       throw new InvalidTraceException(
           "%s: %s; give a window without it".formatted(file, e.getMessage()), e);

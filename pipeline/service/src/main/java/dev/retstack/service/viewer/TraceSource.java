@@ -110,6 +110,7 @@ public final class TraceSource implements QuerySource, Closeable {
     this.file = file;
     this.symbols = symbols;
     timeline = TraceTimeline.open(file, symbols);
+    timeline.willCompareAll();
     coverage = Coverage.ofTrace(timeline.isCut());
     long all = 0;
     for (TraceIndex.Core core : timeline.cores()) {
@@ -173,10 +174,22 @@ public final class TraceSource implements QuerySource, Closeable {
       long records = read.state().summaries().stream().mapToLong(CoreSummary::records).sum();
       reading = new AboutView.Reading("ready", chunks, chunks, records, "");
       whole.complete(read.state());
+      compare();
     } catch (IOException | RuntimeException e) {
       reading = new AboutView.Reading("failed", reading.chunks(), chunks, 0, message(e));
       whole.completeExceptionally(
           new BadRequestException(422, message(e), "ask for a time without what is wrong"));
+    }
+  }
+
+  /** A pyramid that the file came with is believed as far as its chunks confirm it. */
+  private void compare() throws IOException {
+    if (copy == null && timeline.hasPyramid()) {
+      timeline.compareAll((_, _) -> giveWay());
+      timeline.notices().forEach(this::note);
+      if (!timeline.hasPyramid() && records() > TraceTimeline.RECORDS_MAX) {
+        addPyramid();
+      }
     }
   }
 
@@ -206,16 +219,21 @@ public final class TraceSource implements QuerySource, Closeable {
 
   private TraceReplay.Progress progress(String phase) {
     return (done, records) -> {
-      if (closed) {
-        throw new CancellationException();
-      }
       reading = new AboutView.Reading(phase, done, chunks, records, "");
-      try {
-        precedence.giveWay();
-      } catch (InterruptedException e) {
-        throw new CancellationException();
-      }
+      giveWay();
     };
+  }
+
+  /** What somebody waits for is done first. */
+  private void giveWay() {
+    if (closed) {
+      throw new CancellationException();
+    }
+    try {
+      precedence.giveWay();
+    } catch (InterruptedException e) {
+      throw new CancellationException();
+    }
   }
 
   private void note(String notice) {
@@ -243,6 +261,7 @@ public final class TraceSource implements QuerySource, Closeable {
       return;
     }
     TraceTimeline better = TraceTimeline.open(made, symbols);
+    better.willCompareAll(); // and need not: it was just made
     pyramids.writeLock().lock();
     try {
       if (closed) {
@@ -255,7 +274,7 @@ public final class TraceSource implements QuerySource, Closeable {
       pyramids.writeLock().unlock();
     }
     note(
-        "%s has no pyramid, so one was made in a copy: \"retstack index %s\" writes it for good"
+        "%s has no right pyramid, so one was made in a copy: \"retstack index %s\" writes it for good"
             .formatted(file, file));
   }
 
@@ -428,10 +447,7 @@ public final class TraceSource implements QuerySource, Closeable {
       for (TraceIndex.Core core : cores) {
         GraphState state = PyramidPass.state(search).named(symbols);
         WindowQuestion window = question.window();
-        long begun = read.rangesOf(core).getFirst().firstTime();
-        long from = Math.max(window.first(), begun);
-        read.read(
-            core, from, Math.max(from, Math.min(window.last(), read.lastTime(core))), state, sum);
+        var _ = read.read(core, window.first(), window.last(), state, sum);
         sum.next();
         state.settle();
         state.cores().forEach(PyramidPass::closeOpen);

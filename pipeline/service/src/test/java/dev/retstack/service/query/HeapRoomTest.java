@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.retstack.service.http.BadRequestException;
 import dev.retstack.service.http.HeapRoom;
+import dev.retstack.service.identity.AnswerSeal;
 import dev.retstack.service.partition.StateCopy;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -21,18 +22,23 @@ class HeapRoomTest {
   @Test
   void aPartThatDoesNotFitIsMissingAndSaysWhy() throws Exception {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-    bytes.write(PartStream.head());
+    PartStream.Writer writer = new PartStream.Writer(seal(), _ -> new byte[AnswerSeal.BYTES]);
+    bytes.write(writer.head());
     for (int partition = 0; partition < 4; partition++) {
       Part part =
           new Part(
               partition, 1, 1, 1, 0, StateCopy.Waiting.NONE, new byte[400], Optional.empty(), "");
-      bytes.write(PartStream.head(part));
-      bytes.write(part.body());
+      for (byte[] one : writer.part(part)) {
+        bytes.write(one);
+      }
     }
-    bytes.write(PartStream.end());
+    for (byte[] one : writer.end()) {
+      bytes.write(one);
+    }
     List<Part> got = new ArrayList<>();
     try (HeapRoom.Share share = room.share()) {
-      PartStream.read(new ByteArrayInputStream(bytes.toByteArray()), share, got::add);
+      PartStream.read(
+          new ByteArrayInputStream(bytes.toByteArray()), share, seal(), (_, _) -> true, got::add);
       assertThat(room.taken()).isEqualTo(800);
       share.requireAlone();
     }
@@ -42,6 +48,10 @@ class HeapRoomTest {
         .contains("partition 3 takes 400 bytes", "of 1000 that questions may hold", "800 are held")
         .contains("more heap");
     assertThat(room.taken()).isZero();
+  }
+
+  private static AnswerSeal seal() {
+    return new AnswerSeal("challenge", "http://member", "/parts/own");
   }
 
   @Test

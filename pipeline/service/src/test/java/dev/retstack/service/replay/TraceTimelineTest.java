@@ -5,10 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.fail;
 
 import com.sun.management.ThreadMXBean;
+import dev.retstack.graph.calls.CoreGraph;
 import dev.retstack.graph.input.LateSymbols;
+import dev.retstack.graph.pyramid.Line;
 import dev.retstack.graph.pyramid.Pyramid;
 import dev.retstack.graph.pyramid.Timeline;
 import dev.retstack.graph.report.ReportBuilder;
+import dev.retstack.graph.state.GraphState;
 import dev.retstack.schema.Image;
 import dev.retstack.schema.PyramidCore;
 import dev.retstack.schema.PyramidLevel;
@@ -114,7 +117,8 @@ class TraceTimelineTest {
 
   @Test
   void aPyramidGivesWhatTheChunksGive() throws IOException {
-    try (TraceTimeline with = TraceTimeline.open(file, LateSymbols.NONE);
+    long compared = 1L << random.nextInt(20);
+    try (TraceTimeline with = TraceTimeline.open(file, LateSymbols.NONE, compared);
         TraceTimeline without = TraceTimeline.open(bare, LateSymbols.NONE)) {
       int fromPyramid = 0;
       for (TraceIndex.Core core : with.cores()) {
@@ -265,6 +269,87 @@ class TraceTimelineTest {
     List<PyramidCore> cores = new ArrayList<>();
     List<PyramidTiles> tiles = new ArrayList<>();
     List<PyramidPlace> places = new ArrayList<>();
+    readPyramid(cores, tiles, places);
+    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    int noticed = 0;
+    for (int round = 0; round < MUTANTS; round++) {
+      long before = threads.getCurrentThreadAllocatedBytes();
+      if (!lie(cores, tiles, places)) {
+        continue;
+      }
+      try (TraceTimeline trace = TraceTimeline.open(file, LateSymbols.NONE);
+          TraceTimeline right = TraceTimeline.open(bare, LateSymbols.NONE)) {
+        for (TraceIndex.Core core : trace.cores()) {
+          Timeline.Question question = question(trace, core);
+          TraceTimeline.Answer answer = ask(trace, core, question);
+          assertThat(told(answer))
+              .as("round %s, %s", round, question)
+              .isEqualTo(told(ask(right, core, question)));
+          assertThat(answer.timeline().rows().size())
+              .isLessThanOrEqualTo(question.width() * question.depth());
+        }
+        noticed += trace.notices().isEmpty() ? 0 : 1;
+      }
+      assertThat(wholeIsWrong()).as("round %s", round).isTrue();
+      assertThat(threads.getCurrentThreadAllocatedBytes() - before)
+          .as("round %s", round)
+          .isLessThan(MEMORY_BYTES_MAX);
+    }
+    assertThat(noticed).isPositive();
+    assertThat(hash(file)).isEqualTo(hash(bare));
+  }
+
+  /** Whether a comparison of all chunks finds that, or the directory did. */
+  private boolean wholeIsWrong() throws IOException {
+    try (TraceTimeline trace = TraceTimeline.open(file, LateSymbols.NONE)) {
+      trace.compareAll(TraceReplay.Progress.SILENT);
+      return !trace.notices().isEmpty() && !trace.hasPyramid();
+    }
+  }
+
+  @Test
+  void aRightPyramidPassesAComparisonOfAll() throws IOException {
+    assertThat(wholeIsWrong()).isFalse();
+    try (TraceTimeline trace = TraceTimeline.open(file, LateSymbols.NONE)) {
+      trace.compareAll(TraceReplay.Progress.SILENT);
+      assertThat(trace.notices()).isEmpty();
+      for (TraceIndex.Core core : trace.cores()) {
+        var _ = ask(trace, core, question(trace, core));
+      }
+      assertThat(trace.remark()).isEmpty();
+    }
+  }
+
+  /**
+   * Of a long window a part is compared, and a sentence says so: all of it after some questions.
+   */
+  @Test
+  void aLieInALongWindowIsFoundInTime() throws IOException {
+    List<PyramidCore> cores = new ArrayList<>();
+    List<PyramidTiles> tiles = new ArrayList<>();
+    List<PyramidPlace> places = new ArrayList<>();
+    readPyramid(cores, tiles, places);
+    PyramidTiles first = tiles.getFirst();
+    int at = random.nextInt(first.getTileBusy().size());
+    first.getTileBusy().set(at, first.getTileBusy().get(at) + 1);
+    rewrite(file, cores, tiles);
+    try (TraceTimeline trace = TraceTimeline.open(file, LateSymbols.NONE, 500)) {
+      TraceIndex.Core core =
+          new TraceIndex.Core(cores.getFirst().getSession(), cores.getFirst().getCore());
+      Timeline.Question question = new Timeline.Question(0, trace.lastTime(core), 10, 64);
+      int asked = 0;
+      for (; trace.notices().isEmpty(); asked++) {
+        assertThat(trace.remark().isEmpty()).isEqualTo(asked == 0);
+        var _ = ask(trace, core, question);
+      }
+      assertThat(trace.remark()).contains("records were compared with their chunks");
+      System.out.println("a wrong tile was found by question " + asked);
+    }
+  }
+
+  private void readPyramid(
+      List<PyramidCore> cores, List<PyramidTiles> tiles, List<PyramidPlace> places)
+      throws IOException {
     try (IndexedTrace trace = IndexedTrace.open(file)) {
       TracePyramid pyramid = trace.pyramid().orElseThrow();
       cores.addAll(pyramid.cores());
@@ -276,27 +361,169 @@ class TraceTimelineTest {
           }
         }
       }
+    } catch (TracePyramid.WrongPyramidException e) {
+      throw new AssertionError(e);
     }
-    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-    int noticed = 0;
+  }
+
+  /** A call as it stood. */
+  private record Placed(Line line, long selfPc, long enter, long exit) {}
+
+  /** All levels agree with each other, and are those of other calls than the chunks tell. */
+  @Test
+  void noTilesPassThatAreNotThoseOfTheChunks() throws IOException {
+    bare = write("bare.avro", List.of(nested()));
+    file = Files.copy(bare, dir.resolve("nested.avro"));
+    var _ = PyramidPass.write(file, TraceReplay.Progress.SILENT);
+    PyramidCore core;
+    try (IndexedTrace trace = IndexedTrace.open(file)) {
+      core = trace.pyramid().orElseThrow().cores().getFirst();
+    } catch (TracePyramid.WrongPyramidException e) {
+      throw new AssertionError(e);
+    }
+    List<Placed> calls = placed();
+    List<PyramidTiles> right = tilesOf(core, calls);
+    assertThat(core.getLevels()).hasSizeGreaterThan(2);
+    assertThat(asked(file, core, true)).as("nothing changed").isEmpty();
+    int lies = 0;
     for (int round = 0; round < MUTANTS; round++) {
-      long before = threads.getCurrentThreadAllocatedBytes();
-      lie(cores, tiles, places);
-      try (TraceTimeline trace = TraceTimeline.open(file, LateSymbols.NONE)) {
-        for (TraceIndex.Core core : trace.cores()) {
-          Timeline.Question question = question(trace, core);
-          TraceTimeline.Answer answer = ask(trace, core, question);
-          assertThat(answer.timeline().rows().size())
-              .isLessThanOrEqualTo(question.width() * question.depth());
-        }
-        noticed += trace.notices().isEmpty() ? 0 : 1;
+      List<Placed> others = new ArrayList<>(calls);
+      int at = random.nextInt(calls.size());
+      Placed call = calls.get(at);
+      Placed lie = changed(call);
+      if (lie == null) {
+        others.remove(at);
+      } else {
+        others.set(at, lie);
       }
-      assertThat(threads.getCurrentThreadAllocatedBytes() - before)
-          .as("round %s", round)
-          .isLessThan(MEMORY_BYTES_MAX);
+      if (tilesOf(core, others).equals(right)) {
+        continue; // what no tile shows is no lie
+      }
+      lies++;
+      String what = "round %d, %s for %s".formatted(round, lie, call);
+      assertThat(asked(file, core, true))
+          .as(what)
+          .singleElement()
+          .asString()
+          .contains("nested.avro: its pyramid is wrong", "retstack index", "core core, ")
+          .containsPattern("expected .*, received ");
+      try (TraceTimeline trace = TraceTimeline.open(file, LateSymbols.NONE);
+          TraceTimeline chunks = TraceTimeline.open(bare, LateSymbols.NONE)) {
+        TraceIndex.Core one = trace.cores().iterator().next();
+        Timeline.Question question =
+            new Timeline.Question(
+                Math.max(0, call.enter() - random.nextInt(5_000)),
+                call.exit() + random.nextInt(5_000),
+                1 + random.nextInt(40),
+                64);
+        assertThat(told(ask(trace, one, question)))
+            .as("%s, asked for %s", what, question)
+            .isEqualTo(told(ask(chunks, one, question)));
+      }
     }
-    assertThat(noticed).isPositive();
-    assertThat(hash(file)).isEqualTo(hash(bare));
+    assertThat(lies).isPositive();
+  }
+
+  /** Another call in its place; null for none. */
+  private Placed changed(Placed call) {
+    Line line = call.line();
+    long more = 1L + random.nextInt(50);
+    return switch (random.nextInt(5)) {
+      case 0 -> null;
+      case 1 -> new Placed(line, call.selfPc() + 0x40, call.enter(), call.exit());
+      case 2 -> new Placed(line, call.selfPc(), Math.max(0, call.enter() - more), call.exit());
+      case 3 -> new Placed(line, call.selfPc(), call.enter(), call.exit() + more);
+      default ->
+          new Placed(
+              new Line(line.kind(), line.task(), line.instance(), 0, (line.depth() + 1) % 3),
+              call.selfPc(),
+              call.enter(),
+              call.exit());
+    };
+  }
+
+  /** Calls in calls, and nothing else. */
+  private CoreScript nested() {
+    String[] names = {"main", "walk", "leaf", "fib", "last"};
+    CoreScript core = new CoreScript(CoreScript.image("id", names), "session", "core");
+    core.withKeyframes().enter("main");
+    int depth = 1;
+    for (int i = 0; i < 4 * STEPS; i++) {
+      core.tick(random.nextInt(1, 30));
+      if (depth == 1 || (depth < 20 && random.nextBoolean())) {
+        core.enter(names[random.nextInt(1, names.length)]);
+        depth++;
+      } else {
+        core.exit();
+        depth--;
+      }
+      if (random.nextInt(400) == 0) {
+        core.chunk();
+      }
+    }
+    for (; depth > 0; depth--) {
+      core.tick(1).exit();
+    }
+    return core.end();
+  }
+
+  /** All calls of the trace, in the order in which they end. */
+  private List<Placed> placed() throws IOException {
+    List<Placed> calls = new ArrayList<>();
+    GraphState state =
+        PyramidPass.state(
+            new PyramidPass.Placing() {
+              @Override
+              public long threshold() {
+                return 0;
+              }
+
+              @Override
+              public boolean places(CoreGraph core, long selfPc) {
+                return true;
+              }
+
+              @Override
+              public void placed(CoreGraph core, Line line, long selfPc, long enter, long exit) {
+                calls.add(new Placed(line, selfPc, enter, exit));
+              }
+
+              @Override
+              public Pyramid pyramid(CoreGraph core) {
+                return null;
+              }
+            });
+    var _ = TraceReplay.read(bare, state, 1, TraceReplay.Progress.SILENT);
+    assertThat(calls).hasSizeGreaterThan(STEPS);
+    return calls;
+  }
+
+  /** Writes a pyramid of these calls, in tiles so short that there are some levels. */
+  private List<PyramidTiles> tilesOf(PyramidCore core, List<Placed> calls) throws IOException {
+    Pyramid pyramid = Pyramid.of(new Pyramid.Room(1 << 18), 3);
+    for (Placed call : calls) {
+      Line line = call.line();
+      pyramid.turnTo(line.task(), line.instance(), line.interrupts());
+      pyramid.call(line.depth(), call.selfPc(), call.enter(), call.exit());
+    }
+    try (TraceClaim claim = TraceClaim.of(file);
+        TracePyramidWriter writer = TracePyramidWriter.open(claim)) {
+      core.setLines(PyramidBlocks.lines(pyramid.tiles()));
+      core.setLevels(PyramidBlocks.write(pyramid.tiles(), writer));
+      var _ = writer.finish(List.of(core));
+    }
+    List<PyramidTiles> tiles = new ArrayList<>();
+    try (IndexedTrace trace = IndexedTrace.open(file)) {
+      TracePyramid written = trace.pyramid().orElseThrow();
+      for (PyramidLevel level : written.cores().getFirst().getLevels()) {
+        for (PyramidPlace place : level.getBlocks()) {
+          tiles.add(written.read(place));
+        }
+      }
+    } catch (TracePyramid.WrongPyramidException e) {
+      throw new AssertionError(e);
+    }
+    return tiles;
   }
 
   /** A number changed behind checksums that hold: the levels above and below deny it. */
@@ -315,7 +542,7 @@ class TraceTimelineTest {
       }
     }
     assertThat(core.getLevels()).hasSizeGreaterThan(2);
-    assertThat(asked(file, core)).as("nothing changed").isEmpty();
+    assertThat(asked(file, core, false)).as("nothing changed").isEmpty();
     for (int block = 0; block < tiles.size(); block++) {
       PyramidTiles changed = PyramidTiles.newBuilder(tiles.get(block)).build();
       boolean calls = changed.getTileCalls().isEmpty() || random.nextInt(4) == 0;
@@ -325,8 +552,10 @@ class TraceTimelineTest {
               : random.nextBoolean() ? changed.getTileCalls() : changed.getTileBusy();
       int at = random.nextInt(column.size());
       column.set(at, column.get(at) + 1 + random.nextInt(9));
-      rewrite(file, core, tiles, block, changed);
-      assertThat(asked(file, core))
+      List<PyramidTiles> others = new ArrayList<>(tiles);
+      others.set(block, changed);
+      rewrite(file, List.of(core), others);
+      assertThat(asked(file, core, false))
           .as("block %d of %d, number %d", block, tiles.size(), at)
           .singleElement()
           .asString()
@@ -360,39 +589,42 @@ class TraceTimelineTest {
   }
 
   /** What is noticed where all of a core is asked for, in tiles of any length. */
-  private static List<String> asked(Path trace, PyramidCore of) throws IOException {
+  private static List<String> asked(Path trace, PyramidCore of, boolean chunks) throws IOException {
     try (TraceTimeline timeline = TraceTimeline.open(trace, LateSymbols.NONE)) {
       TraceIndex.Core core = new TraceIndex.Core(of.getSession(), of.getCore());
       long last = timeline.lastTime(core);
       for (int width = 1; width <= 1 << 16 && timeline.notices().isEmpty(); width *= 16) {
         Timeline.Question question = new Timeline.Question(0, last, width, 64);
-        var _ = timeline.answer(core, question, false, TraceReplay.Progress.SILENT);
+        var _ = timeline.answer(core, question, chunks, TraceReplay.Progress.SILENT);
       }
       return timeline.notices();
     }
   }
 
-  private static void rewrite(
-      Path trace, PyramidCore core, List<PyramidTiles> tiles, int which, PyramidTiles changed)
+  private static void rewrite(Path trace, List<PyramidCore> cores, List<PyramidTiles> tiles)
       throws IOException {
     try (TraceClaim claim = TraceClaim.of(trace);
         TracePyramidWriter writer = TracePyramidWriter.open(claim)) {
-      PyramidCore copy = PyramidCore.newBuilder(core).build();
+      List<PyramidCore> written = new ArrayList<>();
       int block = 0;
-      for (PyramidLevel level : copy.getLevels()) {
-        for (int i = 0; i < level.getBlocks().size(); i++, block++) {
-          PyramidPlace was = level.getBlocks().get(i);
-          PyramidTiles one = block == which ? changed : tiles.get(block);
-          level.getBlocks().set(i, writer.write(one, was.getFrom(), was.getTo()));
+      for (PyramidCore core : cores) {
+        PyramidCore copy = PyramidCore.newBuilder(core).build();
+        for (PyramidLevel level : copy.getLevels()) {
+          for (int i = 0; i < level.getBlocks().size(); i++, block++) {
+            PyramidPlace was = level.getBlocks().get(i);
+            level.getBlocks().set(i, writer.write(tiles.get(block), was.getFrom(), was.getTo()));
+          }
         }
+        written.add(copy);
       }
-      var _ = writer.finish(List.of(copy));
+      var _ = writer.finish(written);
     }
   }
 
-  /** Writes the pyramid with one field changed. */
-  private void lie(List<PyramidCore> cores, List<PyramidTiles> tiles, List<PyramidPlace> places)
+  /** Writes the pyramid with one field changed, if that draws another value. */
+  private boolean lie(List<PyramidCore> cores, List<PyramidTiles> tiles, List<PyramidPlace> places)
       throws IOException {
+    boolean changed = false;
     int wrong = random.nextInt(tiles.size());
     boolean inBlock = random.nextInt(3) > 0;
     try (TraceClaim claim = TraceClaim.of(file);
@@ -406,6 +638,7 @@ class TraceTimelineTest {
             PyramidTiles one = PyramidTiles.newBuilder(tiles.get(block)).build();
             if (inBlock && block == wrong) {
               change(one);
+              changed = !one.equals(tiles.get(block));
             }
             PyramidPlace was = places.get(block);
             level.getBlocks().set(i, writer.write(one, was.getFrom(), was.getTo()));
@@ -414,10 +647,13 @@ class TraceTimelineTest {
         written.add(copy);
       }
       if (!inBlock) {
+        String right = written.toString();
         change(written);
+        changed = !written.toString().equals(right);
       }
       var _ = writer.finish(written);
     }
+    return changed;
   }
 
   private void change(PyramidTiles tiles) {
