@@ -191,7 +191,13 @@ public final class LinuxProcess implements AutoCloseable {
     random.nextBytes(bytes);
     long first =
         new InitialStack(memory, bottom, space.stackTop(), abi.stackGap())
-            .write(image, sysroot.map(Sysroot::interpreter), options, abi.platform(), bytes);
+            .write(
+                image,
+                sysroot.map(Sysroot::interpreter),
+                signalCalls.begin(image),
+                options,
+                abi.platform(),
+                bytes);
     processFiles.started(first);
     return first;
   }

@@ -7,6 +7,7 @@ import dev.retstack.fleet.isa.system.SyscallAbi;
 import dev.retstack.fleet.linux.call.CallRegisters;
 import dev.retstack.fleet.linux.call.SystemCall;
 import dev.retstack.fleet.linux.call.SystemCallException;
+import dev.retstack.fleet.loader.elf.ElfFile;
 import dev.retstack.fleet.memory.GuestMemory;
 import dev.retstack.fleet.signal.SignalAction;
 import dev.retstack.fleet.signal.SignalInfo;
@@ -100,6 +101,21 @@ final class SignalCalls {
     calls.put("rt_sigreturn", a -> giveBack(false));
     calls.put("sigreturn", a -> giveBack(true));
     calls.put("pause", a -> suspend(signals.current().mask, OptionalLong.empty()));
+  }
+
+  /**
+   * Maps the kernel's shared object for a program that begins.
+   *
+   * @return its address; empty where programs need none
+   */
+  OptionalLong begin(ElfFile program) {
+    if (!runs || abi.object().isEmpty()) {
+      return OptionalLong.empty();
+    }
+    KernelImage image = new KernelImage(program, abi, abi.object().get());
+    long page = space.mapCode(image.bytes());
+    trampoline = page + image.codeAt();
+    return OptionalLong.of(page);
   }
 
   /** Where handlers return that have no restorer. */

@@ -22,6 +22,7 @@ import java.util.stream.LongStream;
  *     there
  * @param hasRestorer true where {@code struct sigaction} has {@code sa_restorer}
  * @param trampoline code that calls {@code rt_sigreturn}, for handlers without a restorer
+ * @param object which shared object has that code; empty where it stands alone
  * @param older where a part of the context is in the frame of a handler without SA_SIGINFO, which
  *     returns by {@code sigreturn}
  * @param frameBytes size of the frame
@@ -58,6 +59,7 @@ public record SignalAbi(
     int trapBytes,
     boolean hasRestorer,
     List<Byte> trampoline,
+    Optional<KernelObject> object,
     Optional<Part> older,
     int frameBytes,
     int bias,
@@ -266,6 +268,7 @@ public record SignalAbi(
     private final List<Saved> saved = new ArrayList<>();
     private final List<Word> words = new ArrayList<>();
     private byte[] trampoline = {};
+    private Optional<KernelObject> object = Optional.empty();
     private Optional<Part> older = Optional.empty();
     private int trapBytes;
     private boolean hasRestorer = true;
@@ -298,6 +301,12 @@ public record SignalAbi(
     public Layout trampoline(int lengthOfTrap, byte[] code) {
       trapBytes = lengthOfTrap;
       trampoline = code;
+      return this;
+    }
+
+    /** That code is in a shared object. */
+    public Layout object(KernelObject value) {
+      object = Optional.of(value);
       return this;
     }
 
@@ -431,6 +440,7 @@ public record SignalAbi(
           trapBytes,
           hasRestorer,
           code,
+          object,
           older,
           frameBytes,
           bias,
