@@ -11,7 +11,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 readonly VARIANTS=(
   x86_64-mcount x86_64-mcount-O0 x86_64-fentry x86_64-fentry-O0 x86_64-patchable aarch64-mcount aarch64-patchable
   riscv64-mcount riscv64-patchable s390x-mcount s390x-fentry arm-mcount i386-mcount m68k-mcount
-  mips-mcount mipsel-mcount
+  mips-mcount mipsel-mcount ppc64le-mcount ppc64le-profile-kernel ppc64-mcount ppc32-mcount
 )
 # Functions of C leave their frames by clean-ups, as those of C++ do.
 readonly CLEANUPS=(-fexceptions -fnon-call-exceptions -fasynchronous-unwind-tables)
@@ -24,12 +24,16 @@ describe() {
     x86_64) target=x86_64-linux-gnu flags+=(-fcf-protection=none) ;;
     arm) target=arm-linux-gnueabihf flags+=(-marm -mapcs-frame) ;;
     i386) target=i686-linux-gnu flags+=(-fcf-protection=none) ;;
+    ppc64le) target=powerpc64le-linux-gnu ;;
+    ppc64) target=powerpc64-linux-gnu ;;
+    ppc32) target=powerpc-linux-gnu ;;
     mips*) target=${1%%-*}-linux-gnu flags+=(-mno-abicalls -G0) ;;
     *) target=${1%%-*}-linux-gnu ;;
   esac
   case $1 in
     *-fentry*) flags+=(-pg -mfentry) ;;
     *-patchable) flags+=(-fpatchable-function-entry=8) ;;
+    *-profile-kernel) flags+=(-pg -mprofile-kernel) ;;
     *) flags+=(-pg) ;;
   esac
   case $1 in *-O0) flags+=(-O0 -DUNOPTIMIZED) ;; esac

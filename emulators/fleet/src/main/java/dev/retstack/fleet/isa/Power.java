@@ -331,7 +331,7 @@ record Power(ByteOrder order, int wordBytes) {
                 "linux-vdso32.so.1",
                 Map.of("__kernel_sigtramp_rt32", 0, "__kernel_sigtramp32", 3 * STEP)))
         .stackAndMask(8, 52)
-        .place(208 + 48, 4, 400)
+        .swapped(48, 4, 192)
         .registers(192, 4, 4, IntStream.rangeClosed(UC_PPC_REG_0, UC_PPC_REG_31).toArray())
         .registers(320, 4, 4, UC_PPC_REG_PC)
         .registers(332, 4, 4, UC_PPC_REG_CTR, UC_PPC_REG_LR, UC_PPC_REG_XER, UC_PPC_REG_CR)

@@ -53,6 +53,7 @@ final class SignalCalls {
   private long trampoline;
 
   private boolean returnsOldFrame;
+  private Optional<LinuxProcess.ContextSwap> swap = Optional.empty();
 
   SignalCalls(
       GuestMemory memory,
@@ -100,6 +101,7 @@ final class SignalCalls {
     calls.put("rt_tgsigqueueinfo", a -> queue(process(a[0]), thread(a[1]), a[2], a[3]));
     calls.put("rt_sigreturn", a -> giveBack(false));
     calls.put("sigreturn", a -> giveBack(true));
+    abi.swapped().ifPresent(_ -> calls.put("swapcontext", this::swapContexts));
     calls.put("pause", a -> suspend(signals.current().mask, OptionalLong.empty()));
   }
 
@@ -132,6 +134,29 @@ final class SignalCalls {
     returnsOldFrame = older;
     signals.giveBack();
     return 0;
+  }
+
+  /** Of ppc32, where glibc's getcontext, setcontext and swapcontext are this call. */
+  private long swapContexts(long[] a) {
+    int least = abi.frameBytes() - abi.contextAt();
+    if (a[2] < least) {
+      throw new SystemCallException(Errno.EINVAL);
+    }
+    for (int i = 0; i < 2; i++) {
+      if (a[i] != 0 && !memory.isMapped(a[i], least)) {
+        throw new SystemCallException(Errno.EFAULT);
+      }
+    }
+    swap = Optional.of(new LinuxProcess.ContextSwap(a[0], a[1]));
+    signals.giveBack();
+    return 0;
+  }
+
+  /** The contexts that the core is to swap; once. */
+  Optional<LinuxProcess.ContextSwap> takeSwap() {
+    Optional<LinuxProcess.ContextSwap> wanted = swap;
+    swap = Optional.empty();
+    return wanted;
   }
 
   private void requireSize(long bytes) {

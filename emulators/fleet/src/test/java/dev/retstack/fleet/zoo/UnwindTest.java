@@ -68,11 +68,12 @@ final class UnwindTest {
   }
 
   /** For the long form: what they add is a level of another convention. */
-  private static final Set<String> OTHERS = Set.of("x86_64-mcount-O0", "x86_64-fentry");
+  private static final Set<String> OTHERS = Set.of("x86_64-mcount-O0", "x86_64-fentry", "ppc64le-profile-kernel");
 
   /** Each convention, at both levels, on stacks that grow by words of either size. */
   private static final Set<String> SHORT =
-      Set.of("x86_64-fentry-O0", "x86_64-patchable", "s390x-mcount", "arm-mcount");
+      Set.of(
+          "x86_64-fentry-O0", "x86_64-patchable", "s390x-mcount", "arm-mcount", "ppc32-mcount");
 
   /** Frames of signal handlers of other forms. */
   private static final Set<String> HANDLERS_ONLY =

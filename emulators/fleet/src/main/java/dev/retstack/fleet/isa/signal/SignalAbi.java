@@ -36,6 +36,8 @@ import java.util.stream.LongStream;
  * @param faultAt place of the address of a fault
  * @param saved registers in it
  * @param words constants in it
+ * @param swapped the word in which a context of {@code swapcontext} has the address of its
+ *     registers; empty where the kernel has no such call
  * @param chainAt place of two words, frame pointer and link, that the frame pointer names then
  * @param clears bits of {@code flags} that a handler begins without
  * @param flags the register of processor flags
@@ -71,6 +73,7 @@ public record SignalAbi(
     OptionalInt faultAt,
     List<Saved> saved,
     List<Word> words,
+    Optional<Word> swapped,
     OptionalInt chainAt,
     long clears,
     int flags,
@@ -275,6 +278,7 @@ public record SignalAbi(
     private int stackAt;
     private int maskAt;
     private OptionalInt faultAt = OptionalInt.empty();
+    private Optional<Word> swapped = Optional.empty();
     private OptionalInt chainAt = OptionalInt.empty();
     private int flags;
     private long clears;
@@ -361,6 +365,16 @@ public record SignalAbi(
     /** The address of a place in the frame, at another place of it. */
     public Layout place(int at, int bytes, int of) {
       words.add(new Word(at, bytes, of, true));
+      return this;
+    }
+
+    /**
+     * The address of the registers in the context, by which {@code swapcontext} finds them: they
+     * stand at a multiple of 16.
+     */
+    public Layout swapped(int at, int bytes, int of) {
+      place(contextAt + at, bytes, contextAt + of);
+      swapped = Optional.of(words.getLast());
       return this;
     }
 
@@ -452,6 +466,7 @@ public record SignalAbi(
           faultAt,
           saved,
           words,
+          swapped,
           chainAt,
           clears,
           flags,
