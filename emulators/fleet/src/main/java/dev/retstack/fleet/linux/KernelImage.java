@@ -239,7 +239,7 @@ final class KernelImage {
   private void signed(int value) {
     int rest = value;
     for (; rest >= 0x40; rest >>= 7) {
-      to.put((byte) (rest & 0x7f | 0x80));
+      to.put((byte) ((rest & 0x7f) | 0x80));
     }
     to.put((byte) rest);
   }
