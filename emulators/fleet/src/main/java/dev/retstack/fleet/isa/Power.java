@@ -18,6 +18,7 @@ import dev.retstack.fleet.isa.call.ReturnReads;
 import dev.retstack.fleet.isa.call.SiteFacts;
 import dev.retstack.fleet.isa.call.Slot;
 import dev.retstack.fleet.isa.call.StackWalk;
+import dev.retstack.fleet.isa.signal.KernelObject;
 import dev.retstack.fleet.isa.signal.SignalAbi;
 import dev.retstack.fleet.isa.system.BringUp;
 import dev.retstack.fleet.isa.system.Dialect;
@@ -36,12 +37,14 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.TreeMap;
 import java.util.stream.IntStream;
 
 /**
@@ -289,13 +292,14 @@ record Power(ByteOrder order, int wordBytes) {
    * </pre>
    *
    * Handlers return to code that takes the linkage area off the stack. Vectors are not in the
-   * frame. That code is not in the kernel's order: libgcc from 10 on recognises it, takes another
-   * register for the return address and aborts. So unwinders end at the handler, as they do with no
-   * vdso, whose unwind tables lead them on.
+   * frame. The code is not in the kernel's order. A program that does not look at the kernel's
+   * shared object (of musl, linked statically) has an unwinder that ends at the handler then. If
+   * libgcc from 10 on recognised the code, it would abort.
    */
   private SignalAbi signals64() {
     return faults(new SignalAbi.Layout(1760, 0, 128, 1632, 128))
         .trampoline(4, code(0x3800_00ac, 0x3821_0080, 0x4400_0002)) // li r0,172; addi r1,r1,128; sc
+        .object(object("linux-vdso64.so.1", Map.of("__kernel_sigtramp_rt64", 0)))
         .stackAndMask(16, 40)
         .place(128 + 224, 8, 128 + 232)
         .registers(232, 8, 8, IntStream.rangeClosed(UC_PPC_REG_0, UC_PPC_REG_31).toArray())
@@ -317,14 +321,20 @@ record Power(ByteOrder order, int wordBytes) {
    *   0   linkage area   80  siginfo   208  ucontext, which names the registers at 400 and 592
    * </pre>
    *
-   * Handlers without SA_SIGINFO have the same frame. As in {@link #signals64}, libgcc must not
-   * recognise the code that they return to.
+   * Handlers without SA_SIGINFO have the same frame, and return to the first piece of code. As in
+   * {@link #signals64}, libgcc must not recognise it. The second piece is for glibc's {@code
+   * backtrace}: without that symbol it takes the outermost frame, which returns to 0, for one.
    */
   private SignalAbi signals32() {
     return faults(new SignalAbi.Layout(1392, 0, 0, 80, 208))
-        .trampoline(4, code(0x3800_00ac, 0x6000_0000, 0x4400_0002)) // li r0,172; nop; sc
+        .trampoline( // li r0,172; nop; sc; li r0,119; nop; sc
+            4, code(0x3800_00ac, NOP, 0x4400_0002, 0x3800_0077, NOP, 0x4400_0002))
+        .object(
+            object(
+                "linux-vdso32.so.1",
+                Map.of("__kernel_sigtramp_rt32", 0, "__kernel_sigtramp32", 3 * STEP)))
         .stackAndMask(8, 52)
-        .place(208 + 48, 4, 400)
+        .swapped(48, 4, 192)
         .registers(192, 4, 4, IntStream.rangeClosed(UC_PPC_REG_0, UC_PPC_REG_31).toArray())
         .registers(320, 4, 4, UC_PPC_REG_PC)
         .registers(332, 4, 4, UC_PPC_REG_CTR, UC_PPC_REG_LR, UC_PPC_REG_XER, UC_PPC_REG_CR)
@@ -332,6 +342,19 @@ record Power(ByteOrder order, int wordBytes) {
         .registers(384, 8, 8, IntStream.rangeClosed(UC_PPC_REG_FPR0, UC_PPC_REG_FPR31).toArray())
         .registers(640 + lowHalf(), 4, 4, UC_PPC_REG_FPSCR)
         .build();
+  }
+
+  /** The psABIs, "DWARF Register Number Mapping"; 67 is the kernel's choice. */
+  private static KernelObject object(String name, Map<String, Integer> functions) {
+    Map<Integer, List<Integer>> columns = new HashMap<>();
+    for (int i = 0; i < 32; i++) {
+      columns.put(UC_PPC_REG_0 + i, List.of(i));
+      columns.put(UC_PPC_REG_FPR0 + i, List.of(32 + i));
+    }
+    columns.put(UC_PPC_REG_LR, List.of(65));
+    columns.put(UC_PPC_REG_PC, List.of(67));
+    columns.put(UC_PPC_REG_CR, List.of(68, 69, 70, 71, 72, 73, 74, 75));
+    return new KernelObject(name, new TreeMap<>(functions), 1, 67, columns);
   }
 
   private SignalAbi.Layout faults(SignalAbi.Layout layout) {

@@ -118,6 +118,9 @@ final class X86 {
 
   private static final int ENTER = 0xc8;
 
+  /** {@code stc}. */
+  private static final int STC = 0xf9;
+
   /**
    * What compilers and the kernel put at a site that may become a call, one byte to ten (Intel SDM
    * volume 2, NOP); the one of six bytes is as long as a call of position-independent code. Behind
@@ -590,7 +593,8 @@ final class X86 {
   /**
    * {@code cmp %fs:0x70,%rsp}, first or behind {@code lea}: -fsplit-stack. The function may run on
    * another piece of stack, where it returns into {@code __morestack}; and at -O2 gcc puts the call
-   * where only such a one comes by.
+   * where only such a one comes by. Where the function calls one that knows no pieces, gold writes
+   * {@code stc} and nops over the comparison: then each call asks for a piece.
    */
   private static boolean splitsStack(Code code, long function, int wordBytes) {
     boolean wide = wordBytes == 8;
@@ -604,6 +608,9 @@ final class X86 {
       at += wide ? 5 : 4;
     }
     long there = code.at(at);
+    if ((there & 0xff) == STC) {
+      return true;
+    }
     return wide ? (there & 0xff_fbffL) == 0x3b_4864L : (there & 0xffffL) == 0x3b65L;
   }
 

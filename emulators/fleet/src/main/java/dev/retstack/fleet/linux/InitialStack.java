@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /**
  * The stack that a program finds at its first instruction (System V psABI, "Initial Stack and
@@ -39,6 +40,7 @@ final class InitialStack {
   private static final int AT_SECURE = 23;
   private static final int AT_RANDOM = 25;
   private static final int AT_EXECFN = 31;
+  private static final int AT_SYSINFO_EHDR = 33;
 
   private static final int TICKS_PER_SECOND = 100;
 
@@ -64,6 +66,7 @@ final class InitialStack {
    * Writes the stack.
    *
    * @param interpreter that the program starts with
+   * @param kernel address of the kernel's shared object
    * @param random 16 bytes for AT_RANDOM
    * @return the stack pointer
    * @throws IllegalArgumentException where arguments and environment take more than a quarter of
@@ -72,6 +75,7 @@ final class InitialStack {
   long write(
       ElfFile image,
       Optional<ElfFile> interpreter,
+      OptionalLong kernel,
       LinuxOptions options,
       String platform,
       byte[] random) {
@@ -111,6 +115,7 @@ final class InitialStack {
     pair(words, AT_PLATFORM, platformName);
     pair(words, AT_RANDOM, randomBytes);
     pair(words, AT_EXECFN, name);
+    kernel.ifPresent(object -> pair(words, AT_SYSINFO_EHDR, object));
     pair(words, 0, 0);
     return put(words);
   }

@@ -75,6 +75,14 @@ public final class LinuxProcess implements AutoCloseable {
   private boolean interrupted;
 
   /**
+   * What {@code swapcontext} asks for.
+   *
+   * @param save address of the context that takes the registers; 0: none
+   * @param load address of the context that has what they will be; 0: they stay
+   */
+  public record ContextSwap(long save, long load) {}
+
+  /**
    * @param image whose segments are mapped in {@code memory} already
    * @param sysroot where its shared objects are, whose interpreter is mapped too; empty for a
    *     program without
@@ -191,7 +199,13 @@ public final class LinuxProcess implements AutoCloseable {
     random.nextBytes(bytes);
     long first =
         new InitialStack(memory, bottom, space.stackTop(), abi.stackGap())
-            .write(image, sysroot.map(Sysroot::interpreter), options, abi.platform(), bytes);
+            .write(
+                image,
+                sysroot.map(Sysroot::interpreter),
+                signalCalls.begin(image),
+                options,
+                abi.platform(),
+                bytes);
     processFiles.started(first);
     return first;
   }
@@ -260,6 +274,11 @@ public final class LinuxProcess implements AutoCloseable {
   /** True where the handler that returns has a frame of the older form (i386). */
   public boolean returnsOldFrame() {
     return signalCalls.returnsOldFrame();
+  }
+
+  /** The contexts that the core is to swap; once. */
+  public Optional<ContextSwap> takeSwap() {
+    return signalCalls.takeSwap();
   }
 
   /** The program ends by a signal. */

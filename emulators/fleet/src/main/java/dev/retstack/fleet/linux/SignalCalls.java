@@ -7,6 +7,7 @@ import dev.retstack.fleet.isa.system.SyscallAbi;
 import dev.retstack.fleet.linux.call.CallRegisters;
 import dev.retstack.fleet.linux.call.SystemCall;
 import dev.retstack.fleet.linux.call.SystemCallException;
+import dev.retstack.fleet.loader.elf.ElfFile;
 import dev.retstack.fleet.memory.GuestMemory;
 import dev.retstack.fleet.signal.SignalAction;
 import dev.retstack.fleet.signal.SignalInfo;
@@ -52,6 +53,7 @@ final class SignalCalls {
   private long trampoline;
 
   private boolean returnsOldFrame;
+  private Optional<LinuxProcess.ContextSwap> swap = Optional.empty();
 
   SignalCalls(
       GuestMemory memory,
@@ -99,7 +101,23 @@ final class SignalCalls {
     calls.put("rt_tgsigqueueinfo", a -> queue(process(a[0]), thread(a[1]), a[2], a[3]));
     calls.put("rt_sigreturn", a -> giveBack(false));
     calls.put("sigreturn", a -> giveBack(true));
+    abi.swapped().ifPresent(_ -> calls.put("swapcontext", this::swapContexts));
     calls.put("pause", a -> suspend(signals.current().mask, OptionalLong.empty()));
+  }
+
+  /**
+   * Maps the kernel's shared object for a program that begins.
+   *
+   * @return its address; empty where programs need none
+   */
+  OptionalLong begin(ElfFile program) {
+    if (!runs || abi.object().isEmpty()) {
+      return OptionalLong.empty();
+    }
+    KernelImage image = new KernelImage(program, abi, abi.object().get());
+    long page = space.mapCode(image.bytes());
+    trampoline = page + image.codeAt();
+    return OptionalLong.of(page);
   }
 
   /** Where handlers return that have no restorer. */
@@ -116,6 +134,29 @@ final class SignalCalls {
     returnsOldFrame = older;
     signals.giveBack();
     return 0;
+  }
+
+  /** Of ppc32, where glibc's getcontext, setcontext and swapcontext are this call. */
+  private long swapContexts(long[] a) {
+    int least = abi.frameBytes() - abi.contextAt();
+    if (a[2] < least) {
+      throw new SystemCallException(Errno.EINVAL);
+    }
+    for (int i = 0; i < 2; i++) {
+      if (a[i] != 0 && !memory.isMapped(a[i], least)) {
+        throw new SystemCallException(Errno.EFAULT);
+      }
+    }
+    swap = Optional.of(new LinuxProcess.ContextSwap(a[0], a[1]));
+    signals.giveBack();
+    return 0;
+  }
+
+  /** The contexts that the core is to swap; once. */
+  Optional<LinuxProcess.ContextSwap> takeSwap() {
+    Optional<LinuxProcess.ContextSwap> wanted = swap;
+    swap = Optional.empty();
+    return wanted;
   }
 
   private void requireSize(long bytes) {

@@ -54,18 +54,23 @@ class SignalsTest {
 
   private HostedRun likeElsewhere(SignalForm form, String source) throws Exception {
     Path program = form.build(folder, source);
+    HostedRun first = likeInJava(form, program);
+    String printed = first.stdout() + "code " + first.result().ending().exitCode();
+    assertThat(printed).isEqualTo(form.elsewhere(program));
+    return first;
+  }
+
+  private static HostedRun likeInJava(SignalForm form, Path program) throws Exception {
     HostedRun first = run(program, ProbeKind.AUTO, 0, SLICE);
     long seed = Seeds.fresh();
     long slice = new SplittableRandom(seed).nextLong(300, 8_300);
     HostedRun inJava = run(program, ProbeKind.JAVA, 0, slice);
 
-    String printed = first.stdout() + "code " + first.result().ending().exitCode();
     if (EachIsa.ALL || SHORT_SLICES.contains(form)) {
       assertThat(run(program, ProbeKind.AUTO, 0, 777).records()).isEqualTo(first.records());
     }
     assertThat(inJava.records()).as("seed %d, slice %d", seed, slice).isEqualTo(first.records());
     assertThat(first.result().unsupported()).isEmpty();
-    assertThat(printed).isEqualTo(form.elsewhere(program));
     return first;
   }
 
@@ -153,6 +158,49 @@ class SignalsTest {
     HostedRun run = likeElsewhere(form, "signals/kept.c");
 
     assertThat(run.calls().get("onTick")).isGreaterThan(100);
+  }
+
+  /**
+   * Backtraces, clean-ups and the ends of threads, from handlers with and without SA_SIGINFO, on
+   * the same stack and on a separate one. qemu-user 7.2 is no oracle: on Power it has no shared
+   * object of the kernel, and glibc's {@code backtrace} fails there.
+   */
+  @ParameterizedTest
+  @MethodSource("dev.retstack.fleet.linux.SignalForm#some")
+  void unwindersFindAndLeaveWhatAHandlerInterrupted(SignalForm form) throws Exception {
+    boolean alone = SignalForm.threaded().noneMatch(form::equals);
+    List<String> flags = new ArrayList<>(List.of("-fexceptions", "-fnon-call-exceptions"));
+    flags.addAll(List.of("-fasynchronous-unwind-tables", alone ? "-DALONE" : "-UALONE"));
+    Path program = form.build(folder, "signals/unwound.c", flags.toArray(String[]::new));
+
+    StringBuilder expected = new StringBuilder();
+    for (String flag :
+        List.of("none", "SA_SIGINFO", "none, SA_ONSTACK", "SA_SIGINFO, SA_ONSTACK")) {
+      String handler = flag.startsWith("SA_SIGINFO") ? "asks answers" : "asks";
+      String callers = "inner middle outer";
+      expected.append(
+          """
+          %s:
+
+          backtrace look %2$s raises %3$s main
+          unwinder look %2$s raises %3$s main
+           %2$s raises %3$s
+
+          backtrace look %2$s faults %3$s main
+          unwinder look %2$s faults %3$s main
+          leaves %2$s %3$s
+          """
+              .formatted(flag, handler, callers));
+    }
+    if (!alone) {
+      expected.append(
+          """
+          cancelled where it waits: waits inner middle outer = cancelled
+          cancelled where it runs: inner middle outer = cancelled
+          ends in a handler: ends inner middle outer = ended
+          """);
+    }
+    assertThat(likeInJava(form, program).stdout()).isEqualTo(expected.toString());
   }
 
   /** The canary: vectors that nobody keeps beside the frame are found to be lost. */

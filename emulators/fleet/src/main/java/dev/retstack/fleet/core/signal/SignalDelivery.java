@@ -5,6 +5,7 @@ import dev.retstack.fleet.isa.signal.SignalAbi;
 import dev.retstack.fleet.landing.Machine;
 import dev.retstack.fleet.linux.LinuxEnd;
 import dev.retstack.fleet.linux.LinuxProcess;
+import dev.retstack.fleet.memory.GuestAccessException;
 import dev.retstack.fleet.probe.Probe;
 import dev.retstack.fleet.signal.SignalAction;
 import dev.retstack.fleet.signal.SignalInfo;
@@ -61,7 +62,7 @@ public final class SignalDelivery {
   }
 
   /**
-   * Behind {@code rt_sigreturn}: where the program goes on.
+   * Behind {@code rt_sigreturn} or {@code swapcontext}: where the program goes on.
    *
    * @param now executed instructions
    * @return the pc as it is if no handler returns; empty where the program ended
@@ -69,6 +70,10 @@ public final class SignalDelivery {
   public OptionalLong giveBack(long pc, long now) {
     if (!signals.takeReturning()) {
       return OptionalLong.of(pc);
+    }
+    Optional<LinuxProcess.ContextSwap> swap = process.takeSwap();
+    if (swap.isPresent()) {
+      return swap(swap.get(), pc);
     }
     returned = now;
     long frame = frames.returning(process.returnsOldFrame());
@@ -80,6 +85,21 @@ public final class SignalDelivery {
     signals.mask(frames.maskIn(frame));
     probe.signalExit(top(frame), isa.addresses().instruction(goOn));
     return OptionalLong.of(goOn);
+  }
+
+  private OptionalLong swap(LinuxProcess.ContextSwap swap, long pc) {
+    try {
+      if (swap.save() != 0) {
+        frames.saveContext(swap.save(), pc, signals.current());
+      }
+      if (swap.load() == 0) {
+        return OptionalLong.of(pc);
+      }
+      signals.mask(frames.contextMask(swap.load()));
+      return OptionalLong.of(frames.loadContext(swap.load()));
+    } catch (GuestAccessException nowhere) {
+      return end(SignalAbi.SIGSEGV, "the contexts of swapcontext: " + nowhere.getMessage());
+    }
   }
 
   /** Sends the signals of timers that have expired. */

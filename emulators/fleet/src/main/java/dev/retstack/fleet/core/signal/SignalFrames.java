@@ -15,6 +15,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -221,8 +222,28 @@ final class SignalFrames {
       abi.older().ifPresent(part -> from.put(part.at(), from, part.to(), part.bytes()));
     }
     hidden.restore(frame);
+    long goOn = restore(from, List.of());
+    int flags = from.getInt(stackFlagsAt());
+    if ((flags & ThreadSignals.AUTODISARM) != 0) {
+      thread.stackStart = get(from, abi.stackAt(), word);
+      thread.stackBytes = get(from, stackBytesAt(), word);
+      thread.stackFlags = ThreadSignals.AUTODISARM;
+    }
+    return goOn;
+  }
+
+  /**
+   * Makes the registers those of a frame.
+   *
+   * @param kept registers that stay as they are
+   * @return where the program goes on
+   */
+  private long restore(ByteBuffer from, List<Integer> kept) {
     long pc = 0;
     for (SignalAbi.Saved saved : abi.saved()) {
+      if (kept.contains(saved.register())) {
+        continue;
+      }
       if (saved.register() == isa.registers().pc()) {
         pc = get(from, saved.at(), saved.bytes());
       } else if (saved.mask() != -1) {
@@ -237,15 +258,50 @@ final class SignalFrames {
         engine.reg_write(saved.register(), register);
       }
     }
-    int flags = from.getInt(stackFlagsAt());
-    if ((flags & ThreadSignals.AUTODISARM) != 0) {
-      thread.stackStart = get(from, abi.stackAt(), word);
-      thread.stackBytes = get(from, stackBytesAt(), word);
-      thread.stackFlags = ThreadSignals.AUTODISARM;
-    }
     long goOn = isa.addresses().target(isa.addresses().instruction(pc), engine::reg_read);
     engine.reg_write(isa.registers().pc(), goOn);
     return goOn;
+  }
+
+  /**
+   * Writes registers and mask into a context, as {@code swapcontext} does.
+   *
+   * @param context its address
+   * @throws GuestAccessException where it cannot be written
+   */
+  void saveContext(long context, long pc, ThreadSignals thread) {
+    SignalAbi.Word swapped = abi.swapped().orElseThrow();
+    int registersAt = (int) swapped.value();
+    long registers = (context - abi.contextAt() + registersAt) & -16L & mask();
+    ByteBuffer to = ByteBuffer.allocate(abi.frameBytes()).order(isa.order());
+    int bytes = abi.frameBytes() - registersAt;
+    to.put(registersAt, memory.read(registers, bytes));
+    for (SignalAbi.Saved saved : abi.saved()) {
+      save(saved, to, pc);
+    }
+    memory.write(registers, Arrays.copyOfRange(to.array(), registersAt, abi.frameBytes()));
+    memory.writeWord(context - abi.contextAt() + swapped.at(), registers);
+    memory.writeSet(context - abi.contextAt() + abi.maskAt(), thread.mask);
+  }
+
+  /**
+   * Makes the registers those of a context, but not the one of the thread's storage.
+   *
+   * @return where the program goes on
+   * @throws GuestAccessException where it cannot be read
+   */
+  long loadContext(long context) {
+    SignalAbi.Word swapped = abi.swapped().orElseThrow();
+    int registersAt = (int) swapped.value();
+    long registers = memory.readWord(context - abi.contextAt() + swapped.at());
+    ByteBuffer from = ByteBuffer.allocate(abi.frameBytes()).order(isa.order());
+    from.put(registersAt, memory.read(registers, abi.frameBytes() - registersAt));
+    return restore(from, isa.syscalls().threads().storage());
+  }
+
+  /** The mask of signals in a context. */
+  long contextMask(long context) {
+    return maskIn(context - abi.contextAt());
   }
 
   /** The mask of signals in a frame that is there. */

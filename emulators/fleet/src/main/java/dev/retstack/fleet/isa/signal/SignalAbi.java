@@ -22,6 +22,7 @@ import java.util.stream.LongStream;
  *     there
  * @param hasRestorer true where {@code struct sigaction} has {@code sa_restorer}
  * @param trampoline code that calls {@code rt_sigreturn}, for handlers without a restorer
+ * @param object which shared object has that code; empty where it stands alone
  * @param older where a part of the context is in the frame of a handler without SA_SIGINFO, which
  *     returns by {@code sigreturn}
  * @param frameBytes size of the frame
@@ -35,6 +36,8 @@ import java.util.stream.LongStream;
  * @param faultAt place of the address of a fault
  * @param saved registers in it
  * @param words constants in it
+ * @param swapped the word in which a context of {@code swapcontext} has the address of its
+ *     registers; empty where the kernel has no such call
  * @param chainAt place of two words, frame pointer and link, that the frame pointer names then
  * @param clears bits of {@code flags} that a handler begins without
  * @param flags the register of processor flags
@@ -58,6 +61,7 @@ public record SignalAbi(
     int trapBytes,
     boolean hasRestorer,
     List<Byte> trampoline,
+    Optional<KernelObject> object,
     Optional<Part> older,
     int frameBytes,
     int bias,
@@ -69,6 +73,7 @@ public record SignalAbi(
     OptionalInt faultAt,
     List<Saved> saved,
     List<Word> words,
+    Optional<Word> swapped,
     OptionalInt chainAt,
     long clears,
     int flags,
@@ -266,12 +271,14 @@ public record SignalAbi(
     private final List<Saved> saved = new ArrayList<>();
     private final List<Word> words = new ArrayList<>();
     private byte[] trampoline = {};
+    private Optional<KernelObject> object = Optional.empty();
     private Optional<Part> older = Optional.empty();
     private int trapBytes;
     private boolean hasRestorer = true;
     private int stackAt;
     private int maskAt;
     private OptionalInt faultAt = OptionalInt.empty();
+    private Optional<Word> swapped = Optional.empty();
     private OptionalInt chainAt = OptionalInt.empty();
     private int flags;
     private long clears;
@@ -298,6 +305,12 @@ public record SignalAbi(
     public Layout trampoline(int lengthOfTrap, byte[] code) {
       trapBytes = lengthOfTrap;
       trampoline = code;
+      return this;
+    }
+
+    /** That code is in a shared object. */
+    public Layout object(KernelObject value) {
+      object = Optional.of(value);
       return this;
     }
 
@@ -352,6 +365,16 @@ public record SignalAbi(
     /** The address of a place in the frame, at another place of it. */
     public Layout place(int at, int bytes, int of) {
       words.add(new Word(at, bytes, of, true));
+      return this;
+    }
+
+    /**
+     * The address of the registers in the context, by which {@code swapcontext} finds them: they
+     * stand at a multiple of 16.
+     */
+    public Layout swapped(int at, int bytes, int of) {
+      place(contextAt + at, bytes, contextAt + of);
+      swapped = Optional.of(words.getLast());
       return this;
     }
 
@@ -431,6 +454,7 @@ public record SignalAbi(
           trapBytes,
           hasRestorer,
           code,
+          object,
           older,
           frameBytes,
           bias,
@@ -442,6 +466,7 @@ public record SignalAbi(
           faultAt,
           saved,
           words,
+          swapped,
           chainAt,
           clears,
           flags,

@@ -323,6 +323,20 @@ public final class Contexts<S extends FrameStack> {
     }
   }
 
+  /** An unwinder went to a stack pointer on a stack of pieces: the frames below are gone. */
+  public void truncateBelow(long stackPointer, long address) {
+    S frames = current.frames;
+    int keep = windows.keptBelow(frames, stackPointer, address);
+    if (keep < frames.size()) {
+      frames.truncate(keep);
+    }
+  }
+
+  /** True where a stack is of pieces that lie anywhere: slots are in no order. */
+  public boolean inPieces() {
+    return inPieces;
+  }
+
   /**
    * The contexts whose frames an unwinder may reach: those of its task first, and, if nobody says
    * which task runs, those of all. One of them may have called a function on its stack.

@@ -90,17 +90,18 @@ final class Windows<S extends FrameStack> {
   }
 
   /**
-   * How many frames of a stack of pieces a longjmp left alive: up to the last one whose slot is on
-   * the piece that it went to, at or above an address.
+   * How many frames of a stack of pieces are alive at a stack pointer: those in front of the first
+   * whose slot lies below an address, on the piece that it is on. The frame that was called last
+   * before them may be on that piece though its slot is not.
    */
   int keptBelow(S frames, long stackPointer, long address) {
-    int keep = frames.size();
-    while (keep > 0
-        && (!areNeighbours(stackPointer, frames.retP(keep - 1))
-            || isBelow(frames.retP(keep - 1), address))) {
-      keep--;
+    Region piece = regions.at(stackPointer - 1);
+    int keep = 0;
+    while (keep < frames.size()
+        && !(piece.holds(frames.retP(keep) - 1) && isBelow(frames.retP(keep), address))) {
+      keep++;
     }
-    return keep == frames.size() ? keep : frames.first(keep);
+    return keep;
   }
 
   private static boolean isBelow(long one, long other) {

@@ -97,6 +97,7 @@ public final class Unwinding {
   private final long wordMask;
   private final int wordBytes;
   private final boolean pushes;
+  private final boolean inPieces;
   private final long reach;
   private final long signalFrameBytes;
 
@@ -148,6 +149,7 @@ public final class Unwinding {
     wordBytes = isa.wordBytes();
     wordMask = machine.wordMask();
     pushes = isa.pushesReturnAddress();
+    inPieces = contexts.inPieces();
     reach = points.slotReach(isa);
     signalFrameBytes = isa.syscalls().signals().frameBytes();
   }
@@ -329,6 +331,11 @@ public final class Unwinding {
   /** True where a frame with this slot is open. */
   private boolean isOpen(long retP) {
     for (FrameStack frames : contexts.all()) {
+      for (int i = inPieces ? frames.size() - 1 : -1; i >= 0; i--) {
+        if (frames.retP(i) == retP) {
+          return true;
+        }
+      }
       int next = firstBelow(frames, retP);
       if (next > 0 && frames.retP(next - 1) == retP) {
         return true;
@@ -421,11 +428,16 @@ public final class Unwinding {
         reach(walk, reached.from(), true, reached.isOwn());
       }
       FrameStack frames = reached.frames();
-      for (int i = frames.size() - 1; i >= 0; ) {
+      Region region = null;
+      for (int i = frames.size() - 1; i >= 0; i--) {
         long slot = frames.retP(i);
-        Region region = contexts.stackAt(pushes ? slot : slot - 1).region();
-        reach(walk, slot, false, reached.isOwn());
-        i = Math.min(i, firstBelow(frames, region.end() + (pushes ? 0 : 1))) - 1;
+        if (region == null || !region.holds(pushes ? slot : slot - 1)) {
+          region = contexts.stackAt(pushes ? slot : slot - 1).region();
+          reach(walk, slot, false, reached.isOwn());
+        }
+        if (!inPieces) {
+          i = Math.min(i, firstBelow(frames, region.end() + (pushes ? 0 : 1)));
+        }
       }
     }
   }
@@ -464,6 +476,23 @@ public final class Unwinding {
       }
     }
     return low;
+  }
+
+  /**
+   * Index of the first frame whose slot lies below an address in a region. On a stack of one piece
+   * the region may be another one.
+   */
+  private int firstBelow(FrameStack stack, long address, Region region) {
+    int first = inPieces ? 0 : firstBelow(stack, address);
+    while (inPieces && first < stack.size() && !isOn(region, stack.retP(first), address)) {
+      first++;
+    }
+    return first;
+  }
+
+  /** True for a slot below an address in a region. */
+  private boolean isOn(Region region, long slot, long address) {
+    return region.holds(pushes ? slot : slot - 1) && Long.compareUnsigned(slot, address) < 0;
   }
 
   /** The words of the stack that holds an address. */
@@ -552,7 +581,7 @@ public final class Unwinding {
     Region region = words.stack().region();
     long top = 0;
     for (FrameStack frames : contexts.framesOf(words.stack())) {
-      int outermost = firstBelow(frames, region.end() + (pushes ? 0 : 1));
+      int outermost = firstBelow(frames, region.end() + (pushes ? 0 : 1), region);
       long retP = outermost < frames.size() ? frames.retP(outermost) : 0;
       if (Long.compareUnsigned(retP, region.start()) >= 0) {
         top = Long.compareUnsigned(retP, top) > 0 ? retP : top;
@@ -585,12 +614,26 @@ public final class Unwinding {
   }
 
   /** Of the frames of a handler the one that may have saved its return address at a place. */
-  private static int owner(FrameStack stack, int handler, long place) {
+  private int owner(FrameStack stack, int handler, long place) {
     long lowest = Long.compareUnsigned(place, ABOVE) < 0 ? 0 : place - ABOVE;
+    if (inPieces) {
+      return ownerOnPiece(stack, handler, lowest, contexts.stackAt(place).region());
+    }
     int last = firstBelow(stack, lowest) - 1; // slots lie the lower the later
     int frame = last - Math.floorMod(last - handler, LandingPage.SLOTS);
     while (frame >= 0 && stack.place(frame) != handler) {
       frame -= LandingPage.SLOTS;
+    }
+    return frame;
+  }
+
+  private int ownerOnPiece(FrameStack stack, int handler, long lowest, Region piece) {
+    int frame = stack.size() - 1;
+    while (frame >= 0
+        && (stack.place(frame) != handler
+            || !piece.holds(stack.retP(frame))
+            || Long.compareUnsigned(stack.retP(frame), lowest) < 0)) {
+      frame--;
     }
     return frame;
   }
@@ -673,9 +716,12 @@ public final class Unwinding {
     long inner = 0;
     for (FrameStack frames : contexts.framesOf(words.stack())) {
       int found = 0;
-      for (int i = firstBelow(frames, last - ABOVE); i < frames.size() && found < 2; i++) {
+      for (int i = firstBelow(frames, last - ABOVE, region); i < frames.size() && found < 2; i++) {
         long slot = frames.retP(i);
         if (!region.holds(slot)) {
+          if (inPieces) {
+            continue;
+          }
           break;
         }
         if (Long.compareUnsigned(slot, outer) > 0) {
@@ -702,6 +748,10 @@ public final class Unwinding {
 
   /** The frames are gone that lay below a stack pointer on the stacks that an unwinder has left. */
   private void drop(UnwinderWalk walk, TrueWords here, long sp) {
+    if (inPieces && contexts.outside()) {
+      contexts.truncateBelow(sp, sp + reach);
+      return;
+    }
     boolean isAcross = here != walk.words();
     drop(walk.words(), walk.stackPointer(), isAcross ? walk.words().end() : sp + reach);
     Contexts.Stack to = contexts.stackAt(sp);
