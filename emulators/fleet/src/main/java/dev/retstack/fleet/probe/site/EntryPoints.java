@@ -16,10 +16,10 @@ import dev.retstack.fleet.memory.GuestMemory;
 import dev.retstack.fleet.probe.task.TaskFunctions;
 import dev.retstack.fleet.probe.task.TaskOptions;
 import dev.retstack.fleet.settings.TraceSettings;
+import it.unimi.dsi.fastutil.longs.Long2ByteMap;
+import it.unimi.dsi.fastutil.longs.Long2ByteOpenHashMap;
 import it.unimi.dsi.fastutil.longs.Long2ObjectMap;
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
-import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
-import it.unimi.dsi.fastutil.longs.LongSet;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -104,11 +104,15 @@ public final class EntryPoints {
   private final List<Symbol> askers = new ArrayList<>();
   private final List<Symbol> longjmps = new ArrayList<>();
 
-  /** Where all of these begin: asked for at each block. */
-  private final LongSet leavers = new LongOpenHashSet();
+  /** Whether one of these begins at an address: asked for at each block. */
+  private final Long2ByteMap leavers = new Long2ByteOpenHashMap();
 
   /** What functions read, by site: found out when they are entered first. */
   private final Long2ObjectMap<ReturnReads.Kind> reads = new Long2ObjectOpenHashMap<>();
+
+  private static final byte NOT_SEEN = 0;
+  private static final byte STAYS = 1;
+  private static final byte LEAVES = 2;
 
   private SiteRules rules;
 
@@ -242,10 +246,12 @@ public final class EntryPoints {
 
   private void findLeavers() {
     leavers.clear();
-    for (List<Symbol> functions : List.of(unwinders, askers, longjmps)) {
-      functions.forEach(function -> leavers.add(function.address()));
-      functions.forEach(function -> leavers.add(function.entry()));
-    }
+    List.of(unwinders, askers, longjmps).forEach(functions -> functions.forEach(this::addLeaver));
+  }
+
+  private void addLeaver(Symbol function) {
+    leavers.put(function.address(), LEAVES);
+    leavers.put(function.entry(), LEAVES);
   }
 
   /**
@@ -312,7 +318,27 @@ public final class EntryPoints {
 
   /** True for the first instruction of an unwinder, an asker or a longjmp. */
   public boolean leavesFrames(long address) {
-    return leavers.contains(address);
+    byte known = leavers.get(address);
+    return known == LEAVES || (known == NOT_SEEN && isWalker(address));
+  }
+
+  /**
+   * A block is met first: true where a function begins there that is not traced and walks along
+   * frames. It is an unwinder from now on.
+   */
+  private boolean isWalker(long address) {
+    leavers.put(address, STAYS);
+    SharedCode.Part part = code.at(address);
+    Optional<Symbol> walker =
+        Optional.of(part.image().elf())
+            .filter(_ -> cards.length > 0)
+            .flatMap(elf -> elf.functionAt(address - part.bias()))
+            .filter(f -> f.address() + part.bias() == address)
+            .filter(f -> part.image().readsUntraced(f) == ReturnReads.Kind.ALL)
+            .map(f -> f.movedBy(part.bias()));
+    walker.ifPresent(unwinders::add);
+    walker.ifPresent(this::addLeaver);
+    return walker.isPresent();
   }
 
   /**
