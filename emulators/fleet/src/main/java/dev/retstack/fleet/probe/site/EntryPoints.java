@@ -103,6 +103,7 @@ public final class EntryPoints {
   private final List<Symbol> unwinders = new ArrayList<>();
   private final List<Symbol> askers = new ArrayList<>();
   private final List<Symbol> longjmps = new ArrayList<>();
+  private final List<Symbol> lookups = new ArrayList<>();
 
   /** Whether one of these begins at an address: asked for at each block. */
   private final Long2ByteMap leavers = new Long2ByteOpenHashMap();
@@ -241,12 +242,17 @@ public final class EntryPoints {
     leaving.unwinders().forEach(f -> unwinders.add(f.movedBy(bias)));
     leaving.askers().forEach(f -> askers.add(f.movedBy(bias)));
     leaving.longjmps().forEach(f -> longjmps.add(f.movedBy(bias)));
+    leaving.lookups().forEach(f -> lookups.add(f.movedBy(bias)));
     findLeavers();
   }
 
   private void findLeavers() {
     leavers.clear();
-    List.of(unwinders, askers, longjmps).forEach(functions -> functions.forEach(this::addLeaver));
+    named().forEach(functions -> functions.forEach(this::addLeaver));
+  }
+
+  private List<List<Symbol>> named() {
+    return List.of(unwinders, askers, longjmps, lookups);
   }
 
   private void addLeaver(Symbol function) {
@@ -310,13 +316,13 @@ public final class EntryPoints {
     blocks.values().removeIf(s -> Long.compareUnsigned(s.selfPc() - base, length) < 0);
     sites = LongStream.of(sites).filter(s -> Long.compareUnsigned(s - base, length) >= 0).toArray();
     countingFunctions.keySet().removeIf(f -> Long.compareUnsigned(f - base, length) < 0);
-    for (List<Symbol> functions : List.of(unwinders, askers, longjmps)) {
+    for (List<Symbol> functions : named()) {
       functions.removeIf(f -> Long.compareUnsigned(f.address() - base, length) < 0);
     }
     findLeavers();
   }
 
-  /** True for the first instruction of an unwinder, an asker or a longjmp. */
+  /** True for the first instruction of an unwinder, an asker, a longjmp or a look-up. */
   public boolean leavesFrames(long address) {
     byte known = leavers.get(address);
     return known == LEAVES || (known == NOT_SEEN && isWalker(address));
@@ -357,6 +363,11 @@ public final class EntryPoints {
   /** The same for a function that goes back to where setjmp was called. */
   public Symbol longjmpAt(long address) {
     return at(longjmps, address);
+  }
+
+  /** The same for a function that is asked for the code at an address. */
+  public Symbol lookupAt(long address) {
+    return at(lookups, address);
   }
 
   private static Symbol at(List<Symbol> functions, long address) {

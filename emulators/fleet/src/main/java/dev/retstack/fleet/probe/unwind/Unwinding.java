@@ -99,6 +99,7 @@ public final class Unwinding {
   private final boolean pushes;
   private final long reach;
   private final long signalFrameBytes;
+  private final List<Integer> arguments;
 
   /** The words that are not hijacked now, by stack. */
   private final List<TrueWords> stacks = new ArrayList<>();
@@ -150,6 +151,7 @@ public final class Unwinding {
     pushes = isa.pushesReturnAddress();
     reach = points.slotReach(isa);
     signalFrameBytes = isa.syscalls().signals().frameBytes();
+    arguments = isa.interrupts().arguments();
   }
 
   /** What {@link #meet} waits for. */
@@ -205,6 +207,10 @@ public final class Unwinding {
     if (longjmp != null && longjmp.isAt(address, sp)) {
       land(address, sp);
     }
+    Symbol lookup = points.lookupAt(address);
+    if (lookup != null) {
+      landing.seen().used("asked for with " + lookup.name(), firstArgument(sp));
+    }
     Symbol asker = points.askerAt(address);
     Symbol unwinder = asker == null ? points.unwinderAt(address) : asker;
     long to = leaveReaders(address, sp);
@@ -229,6 +235,14 @@ public final class Unwinding {
     stacks.removeIf(words -> words.size() == 0 && !isInUse(words));
     window = window(sp);
     return to;
+  }
+
+  /** Of a function that is about to run. */
+  private long firstArgument(long sp) {
+    if (arguments.isEmpty()) {
+      return memory.isMapped(sp + wordBytes, wordBytes) ? memory.readWord(sp + wordBytes) : 0;
+    }
+    return engine.reg_read(arguments.getFirst()) & wordMask;
   }
 
   /**
