@@ -756,13 +756,15 @@ public final class Core implements AutoCloseable {
   }
 
   /**
-   * What the program asked for in vain, and what of the tracer it saw, a line each.
+   * What the program asked for in vain, what of the tracer it saw, and what it ran that is in no
+   * file; a line each.
    *
    * @param failed true where its run failed
    */
   public List<String> lacks(boolean failed) {
     List<String> lines = new ArrayList<>(process.lacks(failed));
     lines.addAll(landing.seen().lines());
+    lines.addAll(tracing.stray());
     return lines;
   }
 

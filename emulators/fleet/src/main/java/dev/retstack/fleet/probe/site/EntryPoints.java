@@ -6,6 +6,7 @@ import dev.retstack.fleet.isa.call.CallForm;
 import dev.retstack.fleet.isa.call.Code;
 import dev.retstack.fleet.isa.call.ReturnReads;
 import dev.retstack.fleet.isa.call.SiteFacts;
+import dev.retstack.fleet.landing.LandingPage;
 import dev.retstack.fleet.loader.ActiveConvention;
 import dev.retstack.fleet.loader.CallSite;
 import dev.retstack.fleet.loader.LeavingFunctions;
@@ -115,11 +116,17 @@ public final class EntryPoints {
   private static final byte STAYS = 1;
   private static final byte LEAVES = 2;
 
+  private final StrayCode stray;
   private SiteRules rules;
 
-  private EntryPoints(SharedCode code, List<ActiveConvention> conventions, List<Site> switchedOff) {
+  private EntryPoints(
+      SharedCode code,
+      List<ActiveConvention> conventions,
+      List<Site> switchedOff,
+      List<LandingPage.Range> ram) {
     this.code = code;
     this.image = code.program();
+    stray = new StrayCode(image, ram);
     TaskFunctions none = TaskFunctions.require(image, TaskOptions.NONE);
     rules = new SiteRules(image, TraceSettings.standard(), none);
     if (!conventions.isEmpty()) {
@@ -225,17 +232,21 @@ public final class EntryPoints {
 
   /** Those of an image. */
   public static EntryPoints of(LoadedImage image) {
-    return new EntryPoints(new SharedCode(image), image.conventions(), List.of());
+    return new EntryPoints(new SharedCode(image), image.conventions(), List.of(), List.of());
   }
 
-  /** Those of an image whose calls at the beginning of a function were switched off. */
-  public static EntryPoints of(SharedCode code, SitePatcher skipped) {
-    return new EntryPoints(code, code.program().conventions(), skipped.atStart());
+  /**
+   * Those of an image whose calls at the beginning of a function were switched off.
+   *
+   * @param ram memory beside that of the image
+   */
+  public static EntryPoints of(SharedCode code, SitePatcher skipped, List<LandingPage.Range> ram) {
+    return new EntryPoints(code, code.program().conventions(), skipped.atStart(), ram);
   }
 
   /** None: functions are not watched. */
   public static EntryPoints none(LoadedImage image) {
-    return new EntryPoints(new SharedCode(image), List.of(), List.of());
+    return new EntryPoints(new SharedCode(image), List.of(), List.of(), List.of());
   }
 
   private void learn(LeavingFunctions leaving, long bias) {
@@ -514,13 +525,19 @@ public final class EntryPoints {
   }
 
   /**
-   * Before the first run of a block: if it is the first of a file, the file's words have their
-   * addresses by now.
+   * Before the first run of a block: it may be of no file; if it is the first of a file, the file's
+   * words have their addresses by now.
    *
    * @return true where functions are entered at places that were none before
    */
   public boolean meet(long address, GuestMemory memory) {
+    stray.meet(address, memory);
     return byAddress.meet(address, memory);
+  }
+
+  /** Code that was met where no file has any. */
+  public StrayCode stray() {
+    return stray;
   }
 
   /** True for a return address in a file that calls functions by their addresses. */
