@@ -75,7 +75,7 @@ final class M68kReturns implements ReturnReads {
       switch (word >>> 12) {
         case 0 -> bits(word);
         case 1, 2, 3 -> move(word);
-        case 4 -> other(address, word);
+        case 4 -> other(word);
         case 5 -> quick(address, word);
         case 6 -> branch(address, word);
         case 7 -> {} // moveq
@@ -120,7 +120,7 @@ final class M68kReturns implements ReturnReads {
       return half(next) == (0x0680 | register) || (half(next) & 0xf1ff) == (0x5180 | register);
     }
 
-    private void other(long address, int word) {
+    private void other(int word) {
       if ((word & 0xfff8) == 0x4e50 || (word & 0xfff8) == 0x4808) { // link
         boolean isLong = (word & 0xfff8) == 0x4808;
         int bytes = isLong ? code.bigEndianWord(next) : (short) half(next);
@@ -164,8 +164,8 @@ final class M68kReturns implements ReturnReads {
     private static boolean isPlain(int word) {
       int mode = word >>> 3 & 7;
       boolean swaps = (word & 0xffc0) == 0x4840 && mode <= IN_REGISTER;
-      boolean extends_ = ((word & 0xff80) == 0x4880 || (word & 0xffc0) == 0x49c0) && mode == 0;
-      return swaps || extends_;
+      boolean widens = ((word & 0xff80) == 0x4880 || (word & 0xffc0) == 0x49c0) && mode == 0;
+      return swaps || widens;
     }
 
     /** {@code addq}, {@code subq}, {@code scc}, {@code dbcc}, {@code trapcc}. */
@@ -237,7 +237,7 @@ final class M68kReturns implements ReturnReads {
         boolean moves = command >>> 14 == 3; // fmovem of registers
         int format = command >>> 10 & 7;
         int[] bytes = {4, 4, 12, 12, 2, 8, 1, 12};
-        boolean ofMemory = type == 0 && (command >>> 13 & 3) != 0 || (command & 0x4000) != 0;
+        boolean ofMemory = (command & 0x4000) != 0 || (type == 0 && (command >>> 13 & 3) != 0);
         if (type == 1) {
           next += (word >>> 3 & 7) == IN_REGISTER ? 2 : 0;
           if ((word >>> 3 & 7) != IN_REGISTER) {

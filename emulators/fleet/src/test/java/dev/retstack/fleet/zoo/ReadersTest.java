@@ -133,7 +133,11 @@ final class ReadersTest {
         "riscv32-patchable-O2",
         "ppc32-mcount-O2",
         "ppc64le-patchable-O2",
-        "s390x-fentry-O2"
+        "s390x-fentry-O2",
+        "mips-mcount-O2",
+        "m68k-patchable-O2",
+        "arm-thumb-mcount-O2",
+        "sparc-mcount-O2"
       })
   void aHandlerOfInterruptsFindsTheTrueOne(String form) throws Exception {
     Files.writeString(

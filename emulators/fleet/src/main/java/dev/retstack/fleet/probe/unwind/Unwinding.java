@@ -255,8 +255,11 @@ public final class Unwinding {
    */
   public void enter(int convention, long selfPc, long retP, long place) {
     Symbol function = points.function(selfPc).orElseThrow();
-    int register = place == 0 ? register(convention) : Registers.NONE;
-    long word = place == 0 ? engine.reg_read(register) & wordMask : memory.readWord(place);
+    Slot slot = place == 0 ? inRegister(convention) : null;
+    long word =
+        slot == null
+            ? memory.readWord(place)
+            : (engine.reg_read(slot.register()) - slot.addend()) & wordMask;
     long original = original(word, place == 0 ? retP : place);
     if (original == NOWHERE) {
       return;
@@ -284,19 +287,18 @@ public final class Unwinding {
         memory.writeWord(place, original);
       }
     }
-    if (place == 0) {
-      engine.reg_write(register, original);
+    if (slot != null) {
+      engine.reg_write(slot.register(), original + slot.addend());
     }
     window = window(stackPointer());
   }
 
-  /** The register that holds a return address. */
-  private int register(int convention) {
+  /** The slot of functions whose return address is in a register. */
+  private Slot inRegister(int convention) {
     return points.cards().get(convention).slots().stream()
         .filter(slot -> slot.place() == Slot.Place.REGISTER)
         .findFirst()
-        .orElseThrow()
-        .register();
+        .orElseThrow();
   }
 
   /** Of the readers that are waited for. */
@@ -335,9 +337,14 @@ public final class Unwinding {
   private void giveWay(long place, long hijacked, long original) {
     if (place != 0 && memory.readWord(place) == original) {
       memory.writeWord(place, hijacked);
-    } else if (place == 0 && (engine.reg_read(registers.link()) & wordMask) == original) {
-      engine.reg_write(registers.link(), hijacked);
+    } else if (place == 0 && linked() == original) {
+      engine.reg_write(registers.link(), hijacked - addresses.linkBias());
     }
+  }
+
+  /** Where a return by the link register goes. */
+  private long linked() {
+    return (engine.reg_read(registers.link()) + addresses.linkBias()) & wordMask;
   }
 
   /** True where a frame with this slot is open. */
