@@ -88,8 +88,16 @@ public record ActiveConvention(AbiCard card, List<Symbol> countingFunctions, Lis
     return isInRegister
         && card.isBehindPrologue()
         && elf.functionAt(site.address())
-            .filter(f -> reads(f, site, elf) != ReturnReads.Kind.NONE)
+            .filter(f -> reads(f, site, elf) == ReturnReads.Kind.OWN || walksInFront(f, site, elf))
             .isPresent();
+  }
+
+  /** True where it has read return addresses of its callers when it calls (clang's ARM). */
+  private boolean walksInFront(Symbol function, CallSite site, ElfFile elf) {
+    long start = function.address();
+    int length = Math.clamp(site.address() - start, 0, READ_MOST);
+    return card.reads().of(elf.codeOf(start, length), start, start, start + length)
+        == ReturnReads.Kind.ALL;
   }
 
   /** What the function of a site reads. */
