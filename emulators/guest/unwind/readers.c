@@ -49,10 +49,15 @@ static void handler(int s) { other = own(); (void)s; }
 APART char *raised(void) { char *p = __builtin_return_address(0); raise(SIGUSR1); BEHIND(p); return p; }
 APART char *raiser(void) { char *p = raised(); BEHIND(p); return p; }
 #ifdef WALKS
-APART char *parent(void) { return __builtin_return_address(1); }
+#ifdef UNTRACED
+#define WALKS_BY APART __attribute__((no_instrument_function))
+#else
+#define WALKS_BY APART
+#endif
+WALKS_BY char *parent(void) { return __builtin_return_address(1); }
 APART char *between(void) { char *p = parent(); BEHIND(p); return p; }
 APART char *asked_parent(void) { char *p = between(); BEHIND(p); return p; }
-APART int walk(char **at, int most) {
+WALKS_BY int walk(char **at, int most) {
   struct frame *f = __builtin_frame_address(0);
 #if defined __powerpc__ || defined __s390x__
   f = f->next->next; /* where callers have saved theirs: this function may not */

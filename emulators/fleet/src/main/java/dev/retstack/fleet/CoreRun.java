@@ -484,7 +484,7 @@ final class CoreRun {
             List.copyOf(leftAlone),
             abandoned,
             process.map(LinuxProcess::unsupported).orElseGet(TreeMap::new),
-            process.map(p -> p.lacks(ending.failed())).orElse(List.of()),
+            core == null ? List.of() : core.lacks(ending.failed()),
             undelivered);
     locked(
         () -> {

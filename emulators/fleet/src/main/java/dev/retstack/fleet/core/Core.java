@@ -10,11 +10,14 @@ import dev.retstack.fleet.isa.system.BringUp;
 import dev.retstack.fleet.landing.AstrayException;
 import dev.retstack.fleet.landing.LandingPage;
 import dev.retstack.fleet.landing.Machine;
+import dev.retstack.fleet.landing.SeenHandlers;
 import dev.retstack.fleet.landing.Trampolines;
+import dev.retstack.fleet.linux.LinuxOptions;
 import dev.retstack.fleet.linux.LinuxProcess;
 import dev.retstack.fleet.linux.shared.Sysroot;
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.loader.elf.ElfFile;
+import dev.retstack.fleet.loader.elf.Symbol;
 import dev.retstack.fleet.memory.GuestMemory;
 import dev.retstack.fleet.memory.VirtualTlb;
 import dev.retstack.fleet.probe.Arrival;
@@ -39,6 +42,8 @@ import dev.retstack.unicorn.UcError;
 import dev.retstack.unicorn.Unicorn;
 import dev.retstack.unicorn.UnicornException;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -151,7 +156,7 @@ public final class Core implements AutoCloseable {
             isa.registers(),
             memory,
             new EngineRegisters(engine),
-            options.linux(),
+            watched(options.linux()),
             new Threads(mayHaveThreads(options) ? options.schedule() : Schedule.NONE, clock::now));
     threads =
         new ThreadSwitch(
@@ -160,6 +165,9 @@ public final class Core implements AutoCloseable {
     names = new TaskNames(process.threads(), tracing.interrupted());
     faults = new GuestFaults(elf, tlb, process::place);
     tracers.forEach(range -> process.reserve(range.start(), range.size()));
+    landing
+        .seen()
+        .watch(at -> landing.placeAt(at) >= 0 || trampolines.indexAt(at) >= 0, this::innermost);
     if (image.imports().any()) {
       process.reserve(image.imports().page(), GuestMemory.PAGE);
     }
@@ -223,6 +231,20 @@ public final class Core implements AutoCloseable {
       engine.close();
       throw t;
     }
+  }
+
+  private LinuxOptions watched(LinuxOptions linux) {
+    SeenHandlers seen = landing.seen();
+    return linux.withStreams(
+        linux.stdin(), seen.watched(linux.stdout()), seen.watched(linux.stderr()));
+  }
+
+  /** The function of the innermost open call; empty where there are several tasks, or none. */
+  private String innermost() {
+    Collection<Long> calls = probe().innermost().values();
+    return calls.size() == 1
+        ? image.elf().functionAt(calls.iterator().next()).map(Symbol::name).orElse("")
+        : "";
   }
 
   private static Optional<Sysroot> sysroot(LoadedImage image, CoreOptions options) {
@@ -731,6 +753,19 @@ public final class Core implements AutoCloseable {
   /** The program's system calls and what it asked for in vain. */
   public LinuxProcess process() {
     return process;
+  }
+
+  /**
+   * What the program asked for in vain, what of the tracer it saw, and what it ran that is in no
+   * file; a line each.
+   *
+   * @param failed true where its run failed
+   */
+  public List<String> lacks(boolean failed) {
+    List<String> lines = new ArrayList<>(process.lacks(failed));
+    lines.addAll(landing.seen().lines());
+    lines.addAll(tracing.stray());
+    return lines;
   }
 
   /** The engine, for measurements that need hooks of their own; hook before the first run. */

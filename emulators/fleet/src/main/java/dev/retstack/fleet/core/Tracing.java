@@ -1,6 +1,7 @@
 package dev.retstack.fleet.core;
 
 import dev.retstack.fleet.isa.call.AbiCard;
+import dev.retstack.fleet.landing.LandingPage;
 import dev.retstack.fleet.landing.Machine;
 import dev.retstack.fleet.linux.call.SystemCallListener;
 import dev.retstack.fleet.linux.shared.MappedObjects;
@@ -68,7 +69,7 @@ final class Tracing {
     rules = new SiteRules(code, options.trace(), tasks);
     Optional<NativeLibrary> library = library(options.probe());
     patcher = new SitePatcher(image.patchSites(), machine.memory(), library.isPresent());
-    points = traced ? EntryPoints.of(code, patcher) : EntryPoints.none(image);
+    points = traced ? EntryPoints.of(code, patcher, ram(options)) : EntryPoints.none(image);
     ProbePlan plan =
         new ProbePlan(
             points,
@@ -96,6 +97,15 @@ final class Tracing {
     } catch (ElfFormatException e) {
       throw new IllegalArgumentException(e.getMessage(), e);
     }
+  }
+
+  private static List<LandingPage.Range> ram(CoreOptions options) {
+    return options.ram().stream().map(r -> new LandingPage.Range(r.base(), r.size())).toList();
+  }
+
+  /** Code that ran where no file has any, a line. */
+  List<String> stray() {
+    return points.stray().lines();
   }
 
   /**

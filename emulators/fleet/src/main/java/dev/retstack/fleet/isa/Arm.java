@@ -75,6 +75,9 @@ import java.util.stream.IntStream;
  * <p>Results: r0-r3, d0-d7 (s0-s15). A load of pc keeps them, the flags and everything else.
  */
 final class Arm {
+  /** Bytes from the beginning of a function in which it makes its frame. */
+  private static final int FRAME_WITHIN = 64;
+
   private static final String[] COUNTING = {"__gnu_mcount_nc"};
 
   /** {@code mov ip, lr; pop {lr}; bx ip}, in A32 and in Thumb. */
@@ -89,35 +92,67 @@ final class Arm {
   private static final Slot SAVED =
       Slot.saved(Operand.register(UC_ARM_REG_SP)).retpByFrame(Operand.register(UC_ARM_REG_SP));
 
-  /**
-   * {@code mov rn, lr}; {@code str lr, [rn, #k]}: its own. {@code mov rn, fp}: those of a walk
-   * along frames.
-   */
+  /** {@code mov rn, lr}; {@code str lr, [rn, #k]}. */
   private static final ReturnReads READS =
       ReturnReads.byForms(
-          code -> 4,
-          new ReturnReads.Form(
-              0x01a0_000eL, 0x0fff_0fffL, 12, 15, 1 << 15 | 1 << 14, ReturnReads.Kind.OWN),
-          new ReturnReads.Form(0x0500_e000L, 0x0f70_f000L, 16, 15, 1 << 13, ReturnReads.Kind.OWN),
-          new ReturnReads.Form(
-              0x01a0_000bL, 0x0fff_0fffL, 12, 15, 1 << 13 | 1 << 11, ReturnReads.Kind.ALL));
+          _ -> 4,
+          read(0x01a0_000e, 0x0fff_0fff, 12, 1 << 15 | 1 << 14, ReturnReads.Kind.OWN),
+          read(0x0500_e000, 0x0f70_f000, 16, 1 << 13, ReturnReads.Kind.OWN));
 
-  /**
-   * {@code mov rn, lr}; {@code str lr, [rn, #k]}: its own. Frames of Thumb have no form that a walk
-   * could follow.
-   */
+  /** {@code mov rn, fp}: those of a walk along frames of -mapcs-frame. */
+  private static final ReturnReads FRAME_READS =
+      ReturnReads.byForms(
+          _ -> 4, read(0x01a0_000b, 0x0fff_0fff, 12, 1 << 13 | 1 << 11, ReturnReads.Kind.ALL));
+
+  /** The same along frames of clang; {@code ldr rn, [fp, #4]} and {@code [fp]}. */
+  private static final ReturnReads CLANG_FRAME_READS =
+      ReturnReads.byForms(
+              _ -> 4,
+              read(0x059b_0004, 0x0fff_0fff, 12, 0, ReturnReads.Kind.OWN),
+              read(0x059b_0000, 0x0fff_0fff, 12, 0, ReturnReads.Kind.ALL),
+              read(0x0500_b000, 0x0f70_f000, 16, 1 << 13, ReturnReads.Kind.ALL))
+          .where(A32::makesFrame);
+
+  /** {@code mov rn, lr}; {@code str lr, [rn, #k]}. */
   private static final ReturnReads THUMB_READS =
       ReturnReads.byForms(
           Thumb::length,
-          new ReturnReads.Form(0x4670, 0xfff8, 0, 7, 0, ReturnReads.Kind.OWN),
-          new ReturnReads.Form(0x46f0, 0xfff8, 0, 7, 0b1100_0000, ReturnReads.Kind.OWN),
-          new ReturnReads.Form(0xe000_f8c0L, 0xf000_fff0L, 0, 15, 1 << 13, ReturnReads.Kind.OWN));
+          read(0x4670, 0xfff8, 0, 0, ReturnReads.Kind.OWN),
+          read(0x46f0, 0xfff8, 0, 0b1100_0000, ReturnReads.Kind.OWN),
+          read(0xe000_f8c0, 0xf000_fff0, 0, 1 << 13, ReturnReads.Kind.OWN));
 
-  /** A function that keeps its return address copies it before it uses lr for anything else. */
-  private static ReturnReads atStart(ReturnReads all, int bytes) {
+  /** As {@link #CLANG_FRAME_READS}, with r7. */
+  private static final ReturnReads THUMB_FRAME_READS =
+      ReturnReads.byForms(
+              Thumb::length,
+              read(0x6878, 0xfff8, 0, 0, ReturnReads.Kind.OWN),
+              read(0x0004_f8d7, 0x0fff_ffff, 0, 0, ReturnReads.Kind.OWN),
+              read(0x6838, 0xfff8, 0, 0, ReturnReads.Kind.ALL),
+              read(0x0000_f8d7, 0x0fff_ffff, 0, 0, ReturnReads.Kind.ALL),
+              read(0x4638, 0xfff8, 0, 0, ReturnReads.Kind.ALL),
+              read(0x46b8, 0xfff8, 0, 1 << 5, ReturnReads.Kind.ALL),
+              read(0x6007, 0xf807, 0, 0, ReturnReads.Kind.ALL))
+          .where(Thumb::makesFrame);
+
+  private static ReturnReads.Form read(
+      int pattern, int mask, int set, int but, ReturnReads.Kind kind) {
+    long written = mask == 0xfff8 ? 7 : 15;
+    return new ReturnReads.Form(
+        Integer.toUnsignedLong(pattern), Integer.toUnsignedLong(mask), set, written, but, kind);
+  }
+
+  private static final ReturnReads ARM_READS = fromStart(READS, FRAME_READS.and(CLANG_FRAME_READS));
+  private static final ReturnReads ALL_THUMB_READS = fromStart(THUMB_READS, THUMB_FRAME_READS);
+
+  /**
+   * Also in front of the call of the counting function. A function that keeps its return address
+   * copies it before it uses lr for anything else.
+   */
+  private static ReturnReads fromStart(ReturnReads own, ReturnReads frames) {
     return (code, function, from, end) -> {
-      long most = from + bytes;
-      return all.of(code, function, from, most - end < 0 ? most : end);
+      long most = from + 64;
+      return own.of(code, function, function, most - end < 0 ? most : end)
+          .and(frames.of(code, function, function, end));
     };
   }
 
@@ -142,7 +177,7 @@ final class Arm {
           .slotFromFp(-4)
           .remark(
               "gcc 12 knows no counting function but __gnu_mcount_nc: the older mcount is not read")
-          .reads(atStart(READS, 64))
+          .reads(ARM_READS)
           .build();
 
   private static final AbiCard MCOUNT_NOFP =
@@ -163,7 +198,7 @@ final class Arm {
           .slots(SAVED)
           .parent(Operand.word(UC_ARM_REG_SP, 0))
           .retpAtExit(Operand.register(UC_ARM_REG_SP))
-          .reads(atStart(READS, 64))
+          .reads(ARM_READS)
           .build();
 
   private static final AbiCard THUMB_MCOUNT =
@@ -185,7 +220,7 @@ final class Arm {
           .parent(Operand.word(UC_ARM_REG_SP, 0))
           .retpAtExit(Operand.register(UC_ARM_REG_SP))
           .remark("r7 has no fixed place in the frame")
-          .reads(atStart(THUMB_READS, 40))
+          .reads(ALL_THUMB_READS)
           .build();
 
   private static final AbiCard PATCHABLE =
@@ -197,7 +232,7 @@ final class Arm {
           .slots(Slot.register(UC_ARM_REG_LR, Operand.register(UC_ARM_REG_SP)))
           .fpMustAgree(Operand.register(UC_ARM_REG_FP), Operand.register(UC_ARM_REG_FP))
           .retpAtExit(Operand.register(UC_ARM_REG_SP))
-          .reads(atStart(READS, 64))
+          .reads(ARM_READS)
           .build();
 
   private static final AbiCard THUMB_PATCHABLE =
@@ -209,7 +244,7 @@ final class Arm {
           .slots(Slot.register(UC_ARM_REG_LR, Operand.register(UC_ARM_REG_SP)))
           .fpMustAgree(Operand.register(UC_ARM_REG_R7), Operand.register(UC_ARM_REG_R7))
           .retpAtExit(Operand.register(UC_ARM_REG_SP))
-          .reads(atStart(THUMB_READS, 40))
+          .reads(ALL_THUMB_READS)
           .build();
 
   private static final String EABI5 = "compile with an arm-none-eabi or arm-linux-gnueabi gcc";
@@ -482,6 +517,21 @@ final class Arm {
 
     private A32() {}
 
+    /** {@code push {.., fp, lr}; add fp, sp, #n}, where fp points at the caller's. */
+    static boolean makesFrame(Code code, long function, long end) {
+      for (long at = function; at - end < 0 && at - function < FRAME_WITHIN; at += 4) {
+        long two = code.at(at);
+        int below = 4 * Integer.bitCount((int) two & 0x7ff);
+        boolean pushes = (two & 0xffff_4800L) == 0xe92d_4800L;
+        boolean points = (int) (two >>> 32) == (0xe28d_b000 | below);
+        boolean copies = below == 0 && (int) (two >>> 32) == 0xe1a0_b00d; // mov fp, sp
+        if (pushes && (points || copies)) {
+          return true;
+        }
+      }
+      return false;
+    }
+
     /** Branches, of which prologues have loops only, and what else writes sp. */
     private static boolean isUnread(long code) {
       boolean branches = (code & 0x0e00_0000L) == 0x0a00_0000L;
@@ -570,6 +620,20 @@ final class Arm {
             .upTo(Thumb::isUnread);
 
     private Thumb() {}
+
+    /** {@code push {.., r7, lr}; add r7, sp, #n}, where r7 points at the caller's. */
+    static boolean makesFrame(Code code, long function, long end) {
+      for (long at = function; at - end < 0 && at - function < FRAME_WITHIN; at += 2) {
+        int word = (int) code.at(at);
+        int below = Integer.bitCount(word & 0x7f);
+        boolean pushes = (word & 0xff80) == 0xb580;
+        boolean copies = below == 0 && word >>> 16 == 0x466f; // mov r7, sp
+        if (pushes && (copies || word >>> 16 == (0xaf00 | below))) {
+          return true;
+        }
+      }
+      return false;
+    }
 
     /** Bytes of an instruction. */
     static int length(long code) {

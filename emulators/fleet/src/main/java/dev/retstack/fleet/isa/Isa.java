@@ -5,6 +5,7 @@ import dev.retstack.fleet.isa.call.CodeAddresses;
 import dev.retstack.fleet.isa.call.LandingCode;
 import dev.retstack.fleet.isa.call.Operand;
 import dev.retstack.fleet.isa.call.Registers;
+import dev.retstack.fleet.isa.call.ReturnReads;
 import dev.retstack.fleet.isa.call.Slot;
 import dev.retstack.fleet.isa.system.BringUp;
 import dev.retstack.fleet.isa.system.ElfAbi;
@@ -157,6 +158,14 @@ public record Isa(
         && conventions.stream()
             .flatMap(card -> card.slots().stream())
             .allMatch(slot -> slot.addend() == 0);
+  }
+
+  /** Which functions read return addresses, of whatever convention they are. */
+  public ReturnReads reads() {
+    return conventions.stream()
+        .map(AbiCard::reads)
+        .distinct()
+        .reduce(ReturnReads.UNKNOWN, ReturnReads::and);
   }
 
   private static AbiCard atFirstInstruction(Registers registers) {

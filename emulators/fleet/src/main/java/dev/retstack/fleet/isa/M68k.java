@@ -93,6 +93,7 @@ final class M68k {
           .retpAtExit(Operand.sum(UC_M68K_REG_A7, -4))
           .poppingReturn(RTD)
           .slotFromFp(4)
+          .reads(new M68kReturns())
           .remark(
               "fp0 is kept, but cannot be read from outside; a function without a frame pointer is"
                   + " left alone and counted")
@@ -110,6 +111,7 @@ final class M68k {
           .retpAtExit(Operand.sum(UC_M68K_REG_A7, -4))
           .poppingReturn(RTD)
           .slotFromFpBySite(4)
+          .reads(new M68kReturns())
           .remark(
               "the nops stay: the site is seen, not patched; without frame pointers a frame that a"
                   + " longjmp without a symbol left may pass for a caller")

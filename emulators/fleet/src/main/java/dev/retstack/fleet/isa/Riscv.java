@@ -223,17 +223,16 @@ final class Riscv {
 
   private static final ReturnReads FRAME_READS =
       ReturnReads.byForms(
-          Riscv::length,
-          new ReturnReads.Form(0x8022, 0xf07f, 7, 31, 0b101, ReturnReads.Kind.ALL),
-          new ReturnReads.Form(0x0004_0013L, 0xffff_f07fL, 7, 31, 0b101, ReturnReads.Kind.ALL));
+              Riscv::length,
+              new ReturnReads.Form(0x8022, 0xf07f, 7, 31, 0b101, ReturnReads.Kind.ALL),
+              new ReturnReads.Form(0x0004_0013L, 0xffff_f07fL, 7, 31, 0b101, ReturnReads.Kind.ALL))
+          .where(Riscv::pointsAtFrame);
 
-  /** Both, where s0 points at the frame. */
   private static ReturnReads.Kind reads(Code code, long function, long from, long end) {
-    ReturnReads.Kind own =
-        READS.of(code, function, from, end).and(COPIES.of(code, function, function, from));
-    return pointsAtFrame(code, function, end)
-        ? own.and(FRAME_READS.of(code, function, from, end))
-        : own;
+    return READS
+        .of(code, function, from, end)
+        .and(COPIES.of(code, function, function, from))
+        .and(FRAME_READS.of(code, function, from, end));
   }
 
   /** {@code addi s0, sp, n} or {@code c.addi4spn s0, n}, where sp went down by as much. */

@@ -13,6 +13,7 @@ import dev.retstack.fleet.isa.call.Encoding;
 import dev.retstack.fleet.isa.call.LandingCode;
 import dev.retstack.fleet.isa.call.Operand;
 import dev.retstack.fleet.isa.call.Registers;
+import dev.retstack.fleet.isa.call.ReturnReads;
 import dev.retstack.fleet.isa.call.Slot;
 import dev.retstack.fleet.isa.system.BringUp;
 import dev.retstack.fleet.isa.system.Dialect;
@@ -62,6 +63,16 @@ import java.util.OptionalInt;
  */
 final class Sparc {
   private static final int NOP = 0x0100_0000;
+  private static final long O7 = 1L << 15;
+  private static final long I7 = 1L << 31;
+
+  /** {@code mov %i7, rn} but to return, {@code and %i7, rn, rm} and the like, {@code st %i7}. */
+  private static final ReturnReads READS =
+      ReturnReads.byForms(
+          _ -> 4,
+          new ReturnReads.Form(0x8007_c000L, 0xc107_c000L, 25, 31, O7 | I7, ReturnReads.Kind.OWN),
+          new ReturnReads.Form(0x8000_001fL, 0xc100_201fL, 25, 31, O7 | I7, ReturnReads.Kind.OWN),
+          new ReturnReads.Form(0xfe20_0000L, 0xfff8_0000L, 0, 0, 0, ReturnReads.Kind.OWN));
 
   private static final AbiCard MCOUNT =
       AbiCard.named("mcount")
@@ -83,6 +94,10 @@ final class Sparc {
           .slots(Slot.register(UC_SPARC_REG_I7, -8, Operand.register(UC_SPARC_REG_FP)))
           .fpMustAgree(Operand.word(UC_SPARC_REG_FP, 56), Operand.register(UC_SPARC_REG_FP))
           .retpAtExit(Operand.register(UC_SPARC_REG_SP))
+          .reads(
+              (code, function, from, end) ->
+                  READS.of(
+                      at -> Integer.toUnsignedLong(code.bigEndianWord(at)), function, from, end))
           .remark("integers only: Unicorn cannot switch the FPU on")
           .build();
 

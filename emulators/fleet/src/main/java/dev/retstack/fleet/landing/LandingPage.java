@@ -45,6 +45,7 @@ public final class LandingPage {
   private final long stop;
   private final int shift;
   private final Homes homes;
+  private final SeenHandlers seen = new SeenHandlers();
 
   /** Where the core stops: {@link #stop}, and what was added. */
   private final LongOpenHashSet stops = new LongOpenHashSet();
@@ -200,6 +201,11 @@ public final class LandingPage {
   /** Where returns arrive of which nothing else may be known. */
   public Homes homes() {
     return homes;
+  }
+
+  /** Which of its addresses the program takes for its own. */
+  public SeenHandlers seen() {
+    return seen;
   }
 
   /** Guest addresses that are taken or kept free. */

@@ -88,19 +88,29 @@ public record ActiveConvention(AbiCard card, List<Symbol> countingFunctions, Lis
     return isInRegister
         && card.isBehindPrologue()
         && elf.functionAt(site.address())
-            .filter(f -> reads(f, site, elf) == ReturnReads.Kind.OWN)
+            .filter(f -> reads(f, site, elf) == ReturnReads.Kind.OWN || walksInFront(f, site, elf))
             .isPresent();
   }
 
-  /**
-   * What the function of a site reads, by the beginning of its code: a file may lie of the size.
-   */
+  /** True where it has read return addresses of its callers when it calls (clang's ARM). */
+  private boolean walksInFront(Symbol function, CallSite site, ElfFile elf) {
+    long start = function.address();
+    int length = Math.clamp(site.address() - start, 0, READ_MOST);
+    return card.reads().of(elf.codeOf(start, length), start, start, start + length)
+        == ReturnReads.Kind.ALL;
+  }
+
+  /** What the function of a site reads. */
   public ReturnReads.Kind reads(Symbol function, CallSite site, ElfFile elf) {
     boolean isCall = card.siteTable() == AbiCard.SiteTable.NONE;
+    return reads(card.reads(), function, isCall ? site.after() : function.address(), elf);
+  }
+
+  /** What a function reads, by the beginning of its code: a file may lie of the size. */
+  static ReturnReads.Kind reads(ReturnReads reads, Symbol function, long from, ElfFile elf) {
     long start = function.address();
     int length = Math.clamp(function.size(), 0, READ_MOST);
-    return card.reads()
-        .of(elf.codeOf(start, length), start, isCall ? site.after() : start, start + length);
+    return reads.of(elf.codeOf(start, length), start, from, start + length);
   }
 
   private static CallSite ahead(CallSite site) {

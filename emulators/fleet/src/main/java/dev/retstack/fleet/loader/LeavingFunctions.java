@@ -13,8 +13,10 @@ import java.util.stream.Stream;
  * @param unwinders read return addresses, and must see the true ones
  * @param askers read their own return address, and must see the true one
  * @param longjmps go back to where setjmp was called
+ * @param lookups say which code is at an address, their first argument
  */
-public record LeavingFunctions(List<Symbol> unwinders, List<Symbol> askers, List<Symbol> longjmps) {
+public record LeavingFunctions(
+    List<Symbol> unwinders, List<Symbol> askers, List<Symbol> longjmps, List<Symbol> lookups) {
   /**
    * Functions that read the return addresses of the frames below them: those by which exceptions
    * are thrown and backtraces taken (Itanium C++ ABI, "Exception Handling", level I), glibc's
@@ -41,6 +43,9 @@ public record LeavingFunctions(List<Symbol> unwinders, List<Symbol> askers, List
       List.of(
           "dlopen", "dlmopen", "dlsym", "__dlsym_time64", "dlvsym", "dlinfo", "dl_iterate_phdr");
 
+  /** Functions of C libraries that programs ask for the name of a return address. */
+  private static final List<String> LOOKUPS = List.of("dladdr", "dladdr1");
+
   /**
    * How the names end of functions that go back to where setjmp was called: {@code siglongjmp},
    * {@code __longjmp} and {@code ____longjmp_chk} are glibc's.
@@ -66,6 +71,7 @@ public record LeavingFunctions(List<Symbol> unwinders, List<Symbol> askers, List
     unwinders = List.copyOf(unwinders);
     askers = List.copyOf(askers);
     longjmps = List.copyOf(longjmps);
+    lookups = List.copyOf(lookups);
   }
 
   /** Those of a program or of a shared object, without functions that do not have a property. */
@@ -79,7 +85,8 @@ public record LeavingFunctions(List<Symbol> unwinders, List<Symbol> askers, List
         functions(ASKERS.stream().flatMap(name -> elf.symbol(name).stream()), wanted),
         functions(
             elf.functions().stream().filter(f -> LONGJMPS.stream().anyMatch(f.name()::endsWith)),
-            wanted));
+            wanted),
+        functions(LOOKUPS.stream().flatMap(name -> elf.symbol(name).stream()), wanted));
   }
 
   /** True for a routine that returns in place of the function that jumped to it. */

@@ -3,6 +3,7 @@ package dev.retstack.fleet.loader;
 import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.isa.Isas;
 import dev.retstack.fleet.isa.call.AbiCard;
+import dev.retstack.fleet.isa.call.ReturnReads;
 import dev.retstack.fleet.isa.system.BringUp;
 import dev.retstack.fleet.isa.system.ElfAbi.ForeignAbi;
 import dev.retstack.fleet.loader.dwarf.SourceLines;
@@ -17,6 +18,7 @@ import it.unimi.dsi.fastutil.longs.LongSet;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -53,8 +55,21 @@ public final class LoadedImage {
     this.patchSites = PatchSites.of(this);
     this.callSites = sites.longStream().sorted().distinct().boxed().toList();
     this.leaving =
-        LeavingFunctions.of(
-            elf, function -> callSites.stream().noneMatch(function::holds)); // the program's own
+        LeavingFunctions.of(elf, function -> !isInstrumented(function)); // the program's own
+  }
+
+  /** True where a function has a call site, by its addresses in the file. */
+  public boolean isInstrumented(Symbol function) {
+    int found = Collections.binarySearch(callSites, function.address());
+    int first = found < 0 ? -found - 1 : found;
+    return first < callSites.size() && function.holds(callSites.get(first));
+  }
+
+  /** What a function reads that has no call site, by its addresses in the file. */
+  public ReturnReads.Kind readsUntraced(Symbol function) {
+    return isInstrumented(function)
+        ? ReturnReads.Kind.NONE
+        : ActiveConvention.reads(isa.reads(), function, function.address(), elf);
   }
 
   /**

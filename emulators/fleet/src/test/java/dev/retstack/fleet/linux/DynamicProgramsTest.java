@@ -424,9 +424,12 @@ class DynamicProgramsTest {
   }
 
   /** On ppc32 the code between files is in the segment of data, and written by the loader. */
-  @Test
-  void callsThroughCodeThatTheLoaderWritesAreTraced() throws Exception {
-    Path program = withSharedObjects(Form.PPC32_SYMBOLIC);
+  @ParameterizedTest
+  @EnumSource(
+      value = Form.class,
+      names = {"PPC32_PIE", "PPC32_SYMBOLIC"})
+  void callsThroughCodeThatTheLoaderWritesAreTraced(Form form) throws Exception {
+    Path program = withSharedObjects(form);
 
     Shared run = Shared.of(program, ProbeKind.AUTO, (int) SLICE);
 

@@ -278,8 +278,8 @@ final class MemoryCallsTest {
       assertThat(guest.process.lacks(false))
           .containsExactly(
               "8,192 bytes of memory were made executable, first at 0x%x: ".formatted(data)
-                  + "calls of what the program writes or copies there are untraced; call"
-                  + " functions where they were linked");
+                  + "calls in it are not traced. A JIT needs nothing else; of functions"
+                  + " that are copied there call the originals");
     }
   }
 

@@ -60,15 +60,37 @@ final class ReadersTest {
     "powerpc-linux-gnu-gcc, -O2 -fpatchable-function-entry=2",
     "powerpc64-linux-gnu-gcc, -O2 -fpatchable-function-entry=2 -DWALKS",
     "powerpc64le-linux-gnu-gcc, -O2 -pg",
+    "mips-linux-gnu-gcc, -O0 -pg",
+    "mips-linux-gnu-gcc, -O2 -pg",
+    "mipsel-linux-gnu-gcc, -Os -pg -mmcount-ra-address -mno-abicalls -fno-pic",
+    "mips64-linux-gnuabi64-gcc, -O1 -pg",
+    "m68k-linux-gnu-gcc, -O0 -pg -DWALKS",
+    "m68k-linux-gnu-gcc, -O2 -pg -DWALKS -fno-omit-frame-pointer",
+    "m68k-linux-gnu-gcc, -O2 -fpatchable-function-entry=3",
+    "m68k-linux-gnu-gcc, -Os -fpatchable-function-entry=3 -DWALKS -fno-omit-frame-pointer",
+    "clang --target=arm-linux-gnueabihf -meabi gnu, -O2 -pg -mthumb",
+    "clang --target=arm-linux-gnueabihf -meabi gnu, -O2 -pg -mthumb -DWALKS -fno-omit-frame-pointer",
+    "clang --target=arm-linux-gnueabihf -meabi gnu, -O0 -pg -mthumb -DWALKS",
+    "clang --target=arm-linux-gnueabihf -meabi gnu, -O1 -pg -marm -DWALKS -fno-omit-frame-pointer",
+    "x86_64-linux-gnu-gcc, -O2 -pg -mfentry -DWALKS -DUNTRACED -fno-omit-frame-pointer",
+    "i686-linux-gnu-gcc, -O0 -pg -DWALKS -DUNTRACED",
+    "aarch64-linux-gnu-gcc, -O2 -pg -DWALKS -DUNTRACED",
+    "riscv64-linux-gnu-gcc, -O1 -pg -DWALKS -DUNTRACED -fno-omit-frame-pointer",
+    "s390x-linux-gnu-gcc, -O2 -pg -DWALKS -DUNTRACED -mbackchain",
+    "powerpc-linux-gnu-gcc, -O2 -pg -DWALKS -DUNTRACED",
+    "powerpc64le-linux-gnu-gcc, -O2 -pg -DWALKS -DUNTRACED",
+    "m68k-linux-gnu-gcc, -O1 -pg -DWALKS -DUNTRACED -fno-omit-frame-pointer",
     "clang, -O2 -pg -mfentry",
     "clang, -O2 -fpatchable-function-entry=5 -DWALKS -fno-omit-frame-pointer",
   })
   void theyFindTheTrueOnes(String compiler, String flags) throws Exception {
-    assumeTrue(GuestCompiler.installed(compiler), "skipped: no " + compiler);
-    List<String> arguments = new ArrayList<>(List.of(flags.split(" ")));
+    List<String> command = List.of(compiler.split(" "));
+    assumeTrue(GuestCompiler.installed(command.getFirst()), "skipped: no " + compiler);
+    List<String> arguments = new ArrayList<>(command.subList(1, command.size()));
+    arguments.addAll(List.of(flags.split(" ")));
     arguments.addAll(List.of("-w", "-static", SOURCE.toString()));
     Path file = folder.resolve("readers");
-    GuestCompiler.compileWith(compiler, file, arguments.toArray(String[]::new));
+    GuestCompiler.compileWith(command.getFirst(), file, arguments.toArray(String[]::new));
     LoadedImage image = LoadedImage.load(file).requireCallSites();
     Run untraced = Run.of(image, Run.options().withTraced(false), 1_000_000, core -> {});
     assertThat(untraced.output()).contains("late asked_late", "left left", "handled handler");
@@ -111,7 +133,11 @@ final class ReadersTest {
         "riscv32-patchable-O2",
         "ppc32-mcount-O2",
         "ppc64le-patchable-O2",
-        "s390x-fentry-O2"
+        "s390x-fentry-O2",
+        "mips-mcount-O2",
+        "m68k-patchable-O2",
+        "arm-thumb-mcount-O2",
+        "sparc-mcount-O2"
       })
   void aHandlerOfInterruptsFindsTheTrueOne(String form) throws Exception {
     Files.writeString(

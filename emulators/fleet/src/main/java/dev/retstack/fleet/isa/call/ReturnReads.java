@@ -53,6 +53,19 @@ public interface ReturnReads {
         of(code, function, from, end).and(other.of(code, function, from, end));
   }
 
+  /** Whether a function is one of some. */
+  @FunctionalInterface
+  interface Of {
+    /** True where this holds for the function between two addresses. */
+    boolean test(Code code, long function, long end);
+  }
+
+  /** The same of functions of some, and nothing of any other. */
+  default ReturnReads where(Of some) {
+    return (code, function, from, end) ->
+        some.test(code, function, end) ? of(code, function, from, end) : Kind.NONE;
+  }
+
   /**
    * An instruction that reads.
    *

@@ -118,7 +118,7 @@ public final class InVain {
     }
     if (codeBytes > 0) {
       lines.add(
-          "%,d bytes of memory were made executable, first at 0x%x: calls of what the program writes or copies there are untraced; call functions where they were linked"
+          "%,d bytes of memory were made executable, first at 0x%x: calls in it are not traced. A JIT needs nothing else; of functions that are copied there call the originals"
               .formatted(codeBytes, codeAt));
     }
     List<String> missed = files.values().stream().filter(f -> failed || isOnHost(f)).toList();

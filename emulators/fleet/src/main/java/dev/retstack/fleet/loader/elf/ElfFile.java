@@ -521,6 +521,15 @@ public final class ElfFile {
     };
   }
 
+  /** True where a function stands, or an executable section; a segment where there are none. */
+  public boolean hasCodeAt(long pc) {
+    return functionAt(pc).isPresent()
+        || (sections.code().isEmpty()
+            ? executableAt(pc)
+            : sections.code().stream()
+                .anyMatch(s -> Long.compareUnsigned(pc - s.address(), s.size()) < 0));
+  }
+
   /** Code to scan: executable sections, or executable segments where there are no sections. */
   public List<CodeRange> code() {
     List<CodeRange> ranges = new ArrayList<>();

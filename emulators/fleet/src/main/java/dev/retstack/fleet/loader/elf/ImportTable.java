@@ -17,7 +17,8 @@ import java.util.function.Predicate;
 /**
  * The functions of other files that the tracer must know of: counting functions, and those that
  * start and end a profile (System V gABI, chapter 5, "Dynamic Linking"). Read by the sections,
- * which also stripped programs have.
+ * which also stripped programs have. A counting function that a shared object defines and calls
+ * through a word all the same, as on ppc32, may be another file's.
  *
  * <p>Which words get their addresses is said by relocations and, in some ISAs, by their places in
  * the global offset table alone (MIPS psABI, chapter 5, "Global Offset Table").
@@ -27,13 +28,20 @@ final class ImportTable {
   private final List<Section> sections;
   private final Optional<ElfAbi.ImplicitSlots> implicit;
   private final Predicate<String> wanted;
+  private final Set<String> counting;
   private final long bias;
 
   private ImportTable(
-      ElfBytes bytes, Isa isa, List<Section> sections, Predicate<String> wanted, long bias) {
+      ElfBytes bytes,
+      Isa isa,
+      List<Section> sections,
+      Predicate<String> wanted,
+      Set<String> counting,
+      long bias) {
     this.bytes = bytes;
     this.sections = sections;
     this.wanted = wanted;
+    this.counting = counting;
     this.bias = bias;
     implicit = isa.elf().implicitSlots();
   }
@@ -46,9 +54,11 @@ final class ImportTable {
     if (isa.isEmpty()) {
       return List.of();
     }
+    Set<String> counting = new HashSet<>();
+    isa.get().conventions().forEach(card -> counting.addAll(card.symbols()));
     Set<String> wanted = new HashSet<>(DynamicAbi.PROFILING);
-    isa.get().conventions().forEach(card -> wanted.addAll(card.symbols()));
-    return new ImportTable(bytes, isa.get(), sections, wanted::contains, bias).read();
+    wanted.addAll(counting);
+    return new ImportTable(bytes, isa.get(), sections, wanted::contains, counting, bias).read();
   }
 
   /** The words that get the address of something in another file, with its name. */
@@ -58,7 +68,8 @@ final class ImportTable {
     Long2ObjectMap<String> names = new Long2ObjectOpenHashMap<>();
     if (header.isa().isPresent()) {
       Isa isa = header.isa().get();
-      for (ElfFile.Import found : new ImportTable(bytes, isa, sections, _ -> true, bias).read()) {
+      for (ElfFile.Import found :
+          new ImportTable(bytes, isa, sections, _ -> true, Set.of(), bias).read()) {
         found.slots().forEach(slot -> names.put((long) slot, found.name()));
       }
     }
@@ -93,6 +104,11 @@ final class ImportTable {
                     .add(entry.offset() + bias);
               }
             });
+      }
+    }
+    for (long symbol : names.keySet().toLongArray()) {
+      if (!slots.containsKey(symbol) && isDefined(table, symbol)) {
+        names.remove(symbol);
       }
     }
     List<ElfFile.Import> found = new ArrayList<>();
@@ -144,7 +160,7 @@ final class ImportTable {
     return OptionalLong.empty();
   }
 
-  /** Wanted symbols that the file does not define, by number. */
+  /** Wanted symbols that the file does not define, and counting functions, by number. */
   private Long2ObjectMap<String> names(Section table) throws ElfFormatException {
     Long2ObjectMap<String> found = new Long2ObjectLinkedOpenHashMap<>();
     int link = table.link();
@@ -156,13 +172,20 @@ final class ImportTable {
     StringTable names = new StringTable(bytes, strings.offset(), strings.size(), "symbol names");
     for (long i = 1; i < table.size() / entryBytes(); i++) {
       long at = table.offset() + i * entryBytes();
-      boolean defined = bytes.u16(at + (bytes.is64() ? 6 : 14), "st_shndx") != Elf.SHN_UNDEF;
       long name = bytes.u32(at, "st_name");
-      if (!defined && names.covers(name) && wanted.test(names.at(name))) {
+      if (names.covers(name)
+          && (isDefined(table, i)
+              ? counting.contains(names.at(name))
+              : wanted.test(names.at(name)))) {
         found.put(i, names.at(name));
       }
     }
     return found;
+  }
+
+  private boolean isDefined(Section table, long symbol) throws ElfFormatException {
+    long at = table.offset() + symbol * entryBytes();
+    return bytes.u16(at + (bytes.is64() ? 6 : 14), "st_shndx") != Elf.SHN_UNDEF;
   }
 
   private int entryBytes() {

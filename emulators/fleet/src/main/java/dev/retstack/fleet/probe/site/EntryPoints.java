@@ -6,6 +6,7 @@ import dev.retstack.fleet.isa.call.CallForm;
 import dev.retstack.fleet.isa.call.Code;
 import dev.retstack.fleet.isa.call.ReturnReads;
 import dev.retstack.fleet.isa.call.SiteFacts;
+import dev.retstack.fleet.landing.LandingPage;
 import dev.retstack.fleet.loader.ActiveConvention;
 import dev.retstack.fleet.loader.CallSite;
 import dev.retstack.fleet.loader.LeavingFunctions;
@@ -16,10 +17,10 @@ import dev.retstack.fleet.memory.GuestMemory;
 import dev.retstack.fleet.probe.task.TaskFunctions;
 import dev.retstack.fleet.probe.task.TaskOptions;
 import dev.retstack.fleet.settings.TraceSettings;
+import it.unimi.dsi.fastutil.longs.Long2ByteMap;
+import it.unimi.dsi.fastutil.longs.Long2ByteOpenHashMap;
 import it.unimi.dsi.fastutil.longs.Long2ObjectMap;
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
-import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
-import it.unimi.dsi.fastutil.longs.LongSet;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -103,18 +104,29 @@ public final class EntryPoints {
   private final List<Symbol> unwinders = new ArrayList<>();
   private final List<Symbol> askers = new ArrayList<>();
   private final List<Symbol> longjmps = new ArrayList<>();
+  private final List<Symbol> lookups = new ArrayList<>();
 
-  /** Where all of these begin: asked for at each block. */
-  private final LongSet leavers = new LongOpenHashSet();
+  /** Whether one of these begins at an address: asked for at each block. */
+  private final Long2ByteMap leavers = new Long2ByteOpenHashMap();
 
   /** What functions read, by site: found out when they are entered first. */
   private final Long2ObjectMap<ReturnReads.Kind> reads = new Long2ObjectOpenHashMap<>();
 
+  private static final byte NOT_SEEN = 0;
+  private static final byte STAYS = 1;
+  private static final byte LEAVES = 2;
+
+  private final StrayCode stray;
   private SiteRules rules;
 
-  private EntryPoints(SharedCode code, List<ActiveConvention> conventions, List<Site> switchedOff) {
+  private EntryPoints(
+      SharedCode code,
+      List<ActiveConvention> conventions,
+      List<Site> switchedOff,
+      List<LandingPage.Range> ram) {
     this.code = code;
     this.image = code.program();
+    stray = new StrayCode(image, ram);
     TaskFunctions none = TaskFunctions.require(image, TaskOptions.NONE);
     rules = new SiteRules(image, TraceSettings.standard(), none);
     if (!conventions.isEmpty()) {
@@ -220,32 +232,43 @@ public final class EntryPoints {
 
   /** Those of an image. */
   public static EntryPoints of(LoadedImage image) {
-    return new EntryPoints(new SharedCode(image), image.conventions(), List.of());
+    return new EntryPoints(new SharedCode(image), image.conventions(), List.of(), List.of());
   }
 
-  /** Those of an image whose calls at the beginning of a function were switched off. */
-  public static EntryPoints of(SharedCode code, SitePatcher skipped) {
-    return new EntryPoints(code, code.program().conventions(), skipped.atStart());
+  /**
+   * Those of an image whose calls at the beginning of a function were switched off.
+   *
+   * @param ram memory beside that of the image
+   */
+  public static EntryPoints of(SharedCode code, SitePatcher skipped, List<LandingPage.Range> ram) {
+    return new EntryPoints(code, code.program().conventions(), skipped.atStart(), ram);
   }
 
   /** None: functions are not watched. */
   public static EntryPoints none(LoadedImage image) {
-    return new EntryPoints(new SharedCode(image), List.of(), List.of());
+    return new EntryPoints(new SharedCode(image), List.of(), List.of(), List.of());
   }
 
   private void learn(LeavingFunctions leaving, long bias) {
     leaving.unwinders().forEach(f -> unwinders.add(f.movedBy(bias)));
     leaving.askers().forEach(f -> askers.add(f.movedBy(bias)));
     leaving.longjmps().forEach(f -> longjmps.add(f.movedBy(bias)));
+    leaving.lookups().forEach(f -> lookups.add(f.movedBy(bias)));
     findLeavers();
   }
 
   private void findLeavers() {
     leavers.clear();
-    for (List<Symbol> functions : List.of(unwinders, askers, longjmps)) {
-      functions.forEach(function -> leavers.add(function.address()));
-      functions.forEach(function -> leavers.add(function.entry()));
-    }
+    named().forEach(functions -> functions.forEach(this::addLeaver));
+  }
+
+  private List<List<Symbol>> named() {
+    return List.of(unwinders, askers, longjmps, lookups);
+  }
+
+  private void addLeaver(Symbol function) {
+    leavers.put(function.address(), LEAVES);
+    leavers.put(function.entry(), LEAVES);
   }
 
   /**
@@ -304,15 +327,35 @@ public final class EntryPoints {
     blocks.values().removeIf(s -> Long.compareUnsigned(s.selfPc() - base, length) < 0);
     sites = LongStream.of(sites).filter(s -> Long.compareUnsigned(s - base, length) >= 0).toArray();
     countingFunctions.keySet().removeIf(f -> Long.compareUnsigned(f - base, length) < 0);
-    for (List<Symbol> functions : List.of(unwinders, askers, longjmps)) {
+    for (List<Symbol> functions : named()) {
       functions.removeIf(f -> Long.compareUnsigned(f.address() - base, length) < 0);
     }
     findLeavers();
   }
 
-  /** True for the first instruction of an unwinder, an asker or a longjmp. */
+  /** True for the first instruction of an unwinder, an asker, a longjmp or a look-up. */
   public boolean leavesFrames(long address) {
-    return leavers.contains(address);
+    byte known = leavers.get(address);
+    return known == LEAVES || (known == NOT_SEEN && isWalker(address));
+  }
+
+  /**
+   * A block is met first: true where a function begins there that is not traced and walks along
+   * frames. It is an unwinder from now on.
+   */
+  private boolean isWalker(long address) {
+    leavers.put(address, STAYS);
+    SharedCode.Part part = code.at(address);
+    Optional<Symbol> walker =
+        Optional.of(part.image().elf())
+            .filter(_ -> cards.length > 0)
+            .flatMap(elf -> elf.functionAt(address - part.bias()))
+            .filter(f -> f.address() + part.bias() == address)
+            .filter(f -> part.image().readsUntraced(f) == ReturnReads.Kind.ALL)
+            .map(f -> f.movedBy(part.bias()));
+    walker.ifPresent(unwinders::add);
+    walker.ifPresent(this::addLeaver);
+    return walker.isPresent();
   }
 
   /**
@@ -331,6 +374,11 @@ public final class EntryPoints {
   /** The same for a function that goes back to where setjmp was called. */
   public Symbol longjmpAt(long address) {
     return at(longjmps, address);
+  }
+
+  /** The same for a function that is asked for the code at an address. */
+  public Symbol lookupAt(long address) {
+    return at(lookups, address);
   }
 
   private static Symbol at(List<Symbol> functions, long address) {
@@ -477,13 +525,19 @@ public final class EntryPoints {
   }
 
   /**
-   * Before the first run of a block: if it is the first of a file, the file's words have their
-   * addresses by now.
+   * Before the first run of a block: it may be of no file; if it is the first of a file, the file's
+   * words have their addresses by now.
    *
    * @return true where functions are entered at places that were none before
    */
   public boolean meet(long address, GuestMemory memory) {
+    stray.meet(address, memory);
     return byAddress.meet(address, memory);
+  }
+
+  /** Code that was met where no file has any. */
+  public StrayCode stray() {
+    return stray;
   }
 
   /** True for a return address in a file that calls functions by their addresses. */

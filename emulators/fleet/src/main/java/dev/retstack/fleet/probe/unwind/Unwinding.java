@@ -100,6 +100,7 @@ public final class Unwinding {
   private final boolean inPieces;
   private final long reach;
   private final long signalFrameBytes;
+  private final List<Integer> arguments;
 
   /** The words that are not hijacked now, by stack. */
   private final List<TrueWords> stacks = new ArrayList<>();
@@ -152,6 +153,7 @@ public final class Unwinding {
     inPieces = contexts.inPieces();
     reach = points.slotReach(isa);
     signalFrameBytes = isa.syscalls().signals().frameBytes();
+    arguments = isa.interrupts().arguments();
   }
 
   /** What {@link #meet} waits for. */
@@ -207,6 +209,10 @@ public final class Unwinding {
     if (longjmp != null && longjmp.isAt(address, sp)) {
       land(address, sp);
     }
+    Symbol lookup = points.lookupAt(address);
+    if (lookup != null) {
+      landing.seen().used("asked for with " + lookup.name(), firstArgument(sp));
+    }
     Symbol asker = points.askerAt(address);
     Symbol unwinder = asker == null ? points.unwinderAt(address) : asker;
     long to = leaveReaders(address, sp);
@@ -233,6 +239,14 @@ public final class Unwinding {
     return to;
   }
 
+  /** Of a function that is about to run. */
+  private long firstArgument(long sp) {
+    if (arguments.isEmpty()) {
+      return memory.isMapped(sp + wordBytes, wordBytes) ? memory.readWord(sp + wordBytes) : 0;
+    }
+    return engine.reg_read(arguments.getFirst()) & wordMask;
+  }
+
   /**
    * A traced function has been entered and hijacked that reads return addresses: it finds the true
    * ones.
@@ -243,8 +257,11 @@ public final class Unwinding {
    */
   public void enter(int convention, long selfPc, long retP, long place) {
     Symbol function = points.function(selfPc).orElseThrow();
-    int register = place == 0 ? register(convention) : Registers.NONE;
-    long word = place == 0 ? engine.reg_read(register) & wordMask : memory.readWord(place);
+    Slot slot = place == 0 ? inRegister(convention) : null;
+    long word =
+        slot == null
+            ? memory.readWord(place)
+            : (engine.reg_read(slot.register()) - slot.addend()) & wordMask;
     long original = original(word, place == 0 ? retP : place);
     if (original == NOWHERE) {
       return;
@@ -272,19 +289,18 @@ public final class Unwinding {
         memory.writeWord(place, original);
       }
     }
-    if (place == 0) {
-      engine.reg_write(register, original);
+    if (slot != null) {
+      engine.reg_write(slot.register(), original + slot.addend());
     }
     window = window(stackPointer());
   }
 
-  /** The register that holds a return address. */
-  private int register(int convention) {
+  /** The slot of functions whose return address is in a register. */
+  private Slot inRegister(int convention) {
     return points.cards().get(convention).slots().stream()
         .filter(slot -> slot.place() == Slot.Place.REGISTER)
         .findFirst()
-        .orElseThrow()
-        .register();
+        .orElseThrow();
   }
 
   /** Of the readers that are waited for. */
@@ -323,9 +339,14 @@ public final class Unwinding {
   private void giveWay(long place, long hijacked, long original) {
     if (place != 0 && memory.readWord(place) == original) {
       memory.writeWord(place, hijacked);
-    } else if (place == 0 && (engine.reg_read(registers.link()) & wordMask) == original) {
-      engine.reg_write(registers.link(), hijacked);
+    } else if (place == 0 && linked() == original) {
+      engine.reg_write(registers.link(), hijacked - addresses.linkBias());
     }
+  }
+
+  /** Where a return by the link register goes. */
+  private long linked() {
+    return (engine.reg_read(registers.link()) + addresses.linkBias()) & wordMask;
   }
 
   /** True where a frame with this slot is open. */
