@@ -201,7 +201,8 @@ final class Mips {
                   1, 2, 3, 4, 5, 6, EMT, 8, 9, 7, 11, 31, 13, 14, 15, 10, 12, 17, 30, 28, 23, 29,
                   19, 20, 18, 21, 22, 26, 27, 24, 25)),
           Dialect.OpenFlags.MIPS,
-          true);
+          true,
+          2);
 
   // jr, jalr; REGIMM: bltz to bgezl, bltzal to bgezall; j to bgtz; beql to bgtzl; bc1f to bc1tl
   private static final String BRANCHES = "0[0-3]....[048c][89]|0[4-7].[0-3]|0[89a-f]|1|5|45[01]";

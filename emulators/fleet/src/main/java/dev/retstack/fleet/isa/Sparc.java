@@ -132,7 +132,8 @@ final class Sparc {
                   1, 2, 3, 4, 5, 6, EMT, 8, 9, 7, 11, 31, 13, 14, 15, 23, 19, 20, 18, 17, 21, 22,
                   29, 24, 25, 26, 27, 28, 30, 10, 12)),
           Dialect.OpenFlags.SPARC,
-          true);
+          true,
+          1);
 
   /** {@code struct stat64}. */
   private static final StatLayout STAT =

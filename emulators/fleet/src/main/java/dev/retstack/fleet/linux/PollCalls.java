@@ -38,7 +38,6 @@ final class PollCalls {
   private static final long MICRO_NS = 1_000;
   private static final int EFD_SEMAPHORE = 1;
   private static final int AF_UNIX = 1;
-  private static final int SOCK_STREAM = 1;
 
   /** In {@code socketcall}. */
   private static final int SOCKET_PAIR = 8;
@@ -318,7 +317,7 @@ final class PollCalls {
 
   private long socketPair(long[] a) throws IOException {
     int kind = (int) a[1];
-    if ((int) a[0] != AF_UNIX || (kind & SOCKET_KIND) != SOCK_STREAM) {
+    if ((int) a[0] != AF_UNIX || (kind & SOCKET_KIND) != dialect.streamSocket()) {
       throw new SystemCallException(Errno.EINVAL);
     }
     OpenFile[] ends = Pipe.pair();

@@ -77,7 +77,7 @@ class FilesTest {
   }
 
   @ParameterizedTest
-  @MethodSource("dev.retstack.fleet.linux.SignalForm#kinds")
+  @MethodSource("dev.retstack.fleet.linux.SignalForm#readingSignals")
   void programsReadSignals(SignalForm form) throws Exception {
     HostedRun run = likeElsewhere(form, "files/signals.c");
 

@@ -275,7 +275,9 @@ class LibraryCallsTest {
    */
   static Stream<Form> tables() {
     return EachIsa.compiled(
-        List.of(Form.values()),
+        Stream.of(Form.values())
+            .filter(form -> !form.name().matches("(PPC32|MIPS).*")) // --libcalls is refused there
+            .toList(),
         List.of(
             Form.X86_64_PIE,
             Form.X86_64_FIXED,

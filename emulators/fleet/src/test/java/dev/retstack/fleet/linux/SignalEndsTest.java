@@ -17,6 +17,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** A program that a signal ends says which, and none hangs. */
 class SignalEndsTest {
+  private static final int LIMIT = 2_000_000;
+
   private static final List<String> ENDS =
       List.of(
           "killed by signal 15: the program sent itself SIGTERM",
@@ -26,7 +28,7 @@ class SignalEndsTest {
           "unmapped write at 0x8 by pc faultsToo",
           "killed by signal 11: no room for the frame of SIGSEGV at 0x",
           "killed by signal 11: the handler of SIGSEGV at 0x40 can never begin",
-          "limit of 300000 instructions",
+          "limit of %d instructions".formatted(LIMIT),
           "killed by signal 11: no room for the frame of SIGSEGV at 0x",
           "killed by signal 9: deadlock: thread 1000 waits for a signal in main",
           "killed by signal 9: deadlock: thread 1000 waits for a signal in main",
@@ -63,7 +65,7 @@ class SignalEndsTest {
 
   private static CoreEnding end(Path program, int which, ProbeKind probe) throws Exception {
     LinuxOptions linux = LinuxOptions.of("prog").withArguments(List.of("prog", "" + which));
-    CoreOptions core = CoreOptions.of(linux).withProbe(probe).withInstructionLimit(300_000);
+    CoreOptions core = CoreOptions.of(linux).withProbe(probe).withInstructionLimit(LIMIT);
     return HostedRun.of(program, core, "", 100_000).result().ending();
   }
 

@@ -17,6 +17,7 @@ import java.util.Set;
  * @param signals signals
  * @param open flags of {@code open}
  * @param pipeInRegisters true where {@code pipe} answers in two registers
+ * @param streamSocket {@code SOCK_STREAM}
  */
 public record Dialect(
     long mapAnonymous,
@@ -25,7 +26,8 @@ public record Dialect(
     Map<Errno, Integer> errors,
     Signals signals,
     OpenFlags open,
-    boolean pipeInRegisters) {
+    boolean pipeInRegisters,
+    int streamSocket) {
 
   /**
    * How signals are numbered, and how the structures of {@code rt_sigaction}, {@code
@@ -140,7 +142,8 @@ public record Dialect(
               110),
           new Signals(64, 8, 0, 1, 8, -2, 0, 1, 2, List.of()),
           OpenFlags.GENERIC,
-          false);
+          false,
+          1);
 
   /**
    * The same, but for the flags of {@code open}: arm, aarch64 and m68k; powerpc has another {@code
@@ -158,7 +161,8 @@ public record Dialect(
         GENERIC.errors,
         GENERIC.signals,
         OpenFlags.EXCHANGED,
-        false);
+        false,
+        GENERIC.streamSocket);
   }
 
   public Dialect {
