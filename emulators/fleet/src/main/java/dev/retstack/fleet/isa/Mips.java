@@ -661,10 +661,25 @@ final class Mips {
         return OptionalLong.empty();
       }
       values[CALLED] = OptionalLong.of(function); // by the caller
+      boolean calls = false;
       for (long at = function; at < call; at += 4) {
-        step(word(order, code, at));
+        int word = word(order, code, at);
+        step(word);
+        if (calls) { // that was its delay slot
+          forgetLost();
+        }
+        calls = word >>> 26 == 3 || (word & 0xfc00_003f) == 9; // jal, jalr
       }
       return words[CALLED];
+    }
+
+    /** Registers that a call does not keep: $1 to $15, $24, $25 and $31. */
+    private void forgetLost() {
+      for (int register = 1; register < 32; register++) {
+        if (register < 16 || register == 24 || register == CALLED || register == LINK) {
+          set(register, OptionalLong.empty());
+        }
+      }
     }
 
     private void step(int word) {

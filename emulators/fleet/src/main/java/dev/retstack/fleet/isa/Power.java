@@ -159,9 +159,6 @@ record Power(ByteOrder order, int wordBytes) {
   /** From the beginning of the GOT to where the TOC register points. */
   private static final long TOC_BIAS = 0x8000;
 
-  /** Bytes of code for which r0 keeps lr at most. */
-  private static final int LINK_MOST = 256;
-
   /** {@code b .}. */
   private static final int BRANCH = 0x4800_0000;
 
@@ -490,19 +487,17 @@ record Power(ByteOrder order, int wordBytes) {
   private ReturnReads reads() {
     int saved = wordBytes == Long.BYTES ? 16 : 4;
     ReturnReads chain = ReturnReads.byChain(code -> STEP, this::transfer, 1, 31, saved, 0);
-    return chain.and(this::readsLink);
+    return chain.and((code, function, from, end) -> readsLink(code, function, end));
   }
 
   /**
    * {@code mflr rn}, but not behind the call by which code reads where it stands; {@code mflr r0}
-   * and then {@code mr rn,r0}, arithmetic, or {@code std r0,d(rn)}. Not what is saved to return by:
-   * {@code mtlr rn}, {@code ld r0,d(rn)}.
+   * and then {@code mr rn,r0} or {@code std r0,d(rn)}. Not what is saved to return by: {@code mtlr
+   * rn}, {@code ld r0,d(rn)}.
    */
-  private ReturnReads.Kind readsLink(Code code, long function, long from, long end) {
+  private ReturnReads.Kind readsLink(Code code, long function, long end) {
     long link = function - 1; // how far r0 has what lr had
     long itself = function - 1;
-    boolean hasLink = false;
-    boolean isCalling = false;
     int copied = 0;
     IntSet stored = new IntOpenHashSet(); // registers and distances of the words that have it
     IntSet loaded = new IntOpenHashSet(); // and of those that r0 is loaded from
@@ -511,22 +506,18 @@ record Power(ByteOrder order, int wordBytes) {
       int first = word >>> 21 & 31;
       int second = word >>> 16 & 31;
       boolean movesLink = (word & 0xfc1f_ffff) == 0x7c08_02a6;
+      boolean copies = (word & 0xffe0_ffff) == (0x7c00_0378 & 0xffe0_ffff) && first == 0;
       boolean stores = (word >>> 26 == 36 || (word & 0xfc00_0003) == 0xf800_0000) && first == 0;
-      boolean jumps = word == BLR || (word & 0xfc00_0003) == BRANCH;
       boolean calls = word == 0x429f_0005 || (word & 0xfc00_0003) == 0x4800_0001;
-      if (calls && at + STEP != from) {
+      if (calls) {
         itself = at + 8 * STEP;
-        isCalling = true;
-      } else if (jumps && hasLink && !isCalling) { // another way from the beginning
-        link = at + LINK_MOST;
       } else if (movesLink && first == 0) {
-        link = at + LINK_MOST;
-        hasLink = true;
+        link = at + 16 * STEP;
       } else if (movesLink && at - itself > 0) {
         copied |= 1 << first;
       } else if ((word & 0xfc1f_ffff) == 0x7c08_03a6) { // mtlr: it was kept to return by
         copied &= ~(1 << first);
-      } else if (at - link <= 0 && readsR0(word)) {
+      } else if (at - link <= 0 && copies && second != 0) {
         return ReturnReads.Kind.OWN;
       } else if (at - link <= 0 && stores && second != 1) {
         stored.add(word & 0x1f_ffff);
@@ -540,57 +531,14 @@ record Power(ByteOrder order, int wordBytes) {
         : ReturnReads.Kind.NONE;
   }
 
-  /**
-   * Extended opcodes of {@code add}, {@code subf}, {@code mul} and so on: to RT, from RA and RB.
-   */
-  private static final IntSet ARITHMETIC =
-      IntSet.of(
-          8, 9, 10, 11, 40, 73, 75, 104, 136, 138, 200, 202, 233, 234, 235, 266, 457, 459, 489,
-          491);
-
-  /** Those of {@code and}, {@code or}, shifts and so on: to RA, from RS and RB. */
-  private static final IntSet LOGICAL =
-      IntSet.of(24, 27, 28, 60, 124, 284, 316, 412, 444, 476, 536, 539, 792, 794);
-
-  /** Those of {@code extsw}, {@code cntlzw}, {@code srawi} and so on: to RA, from RS. */
-  private static final IntSet UNARY = IntSet.of(26, 58, 824, 826, 827, 922, 954, 986);
-
-  /** Arithmetic, comparisons and copies that read r0. */
-  private static boolean readsR0(int word) {
-    boolean first = (word >>> 21 & 31) == 0;
-    boolean second = (word >>> 16 & 31) == 0;
-    boolean third = (word >>> 11 & 31) == 0;
-    int extended = word >>> 1 & 0x3ff;
-    return switch (word >>> 26) {
-      case 7, 8, 10, 11, 12, 13 -> second; // mulli, subfic, cmpli, cmpi, addic
-      case 20, 21, 24, 25, 26, 27, 28, 29, 30 -> first && word != NOP;
-      case 31 ->
-          (ARITHMETIC.contains(extended & 0x1ff) && (second || third))
-              || ((extended & ~32) == 0 && (second || third)) // cmp, cmpl
-              || (LOGICAL.contains(extended) && (first || third))
-              || (UNARY.contains(extended) && first);
-      default -> false;
-    };
-  }
-
-  /** Loads, arithmetic and copies that write r0; not nops. */
+  /** Loads, {@code addi}, {@code mr} and {@code ori} that write r0; not nops. */
   private static boolean writesR0(int word) {
     int opcode = word >>> 26;
-    int extended = word >>> 1 & 0x3ff;
     boolean first = (word >>> 21 & 31) == 0;
     boolean second = (word >>> 16 & 31) == 0;
     boolean isLoad = (opcode >= 32 && opcode < 36) || (word & 0xfc00_0003) == 0xe800_0000;
-    boolean isArithmetic = opcode == 31 && ARITHMETIC.contains(extended & 0x1ff);
-    boolean isLogical =
-        opcode >= 20 && opcode < 31
-            || opcode == 31 && (LOGICAL.contains(extended) || UNARY.contains(extended));
-    return (first
-            && (isLoad
-                || isArithmetic
-                || opcode == 14
-                || opcode == 15
-                || opcode == 7
-                || opcode == 8))
+    boolean isLogical = (opcode >= 24 && opcode < 30) || (word & 0xfc00_07ff) == 0x7c00_0378;
+    return (first && (isLoad || opcode == 14 || opcode == 15))
         || (second && isLogical && word != NOP);
   }
 

@@ -208,7 +208,8 @@ final class Riscv {
           Riscv::length,
           new ReturnReads.Form(0x8006, 0xf07f, 7, 31, 0b11, ReturnReads.Kind.OWN),
           new ReturnReads.Form(0x0000_8013L, 0xffff_f07fL, 7, 31, 0b11, ReturnReads.Kind.OWN),
-          new ReturnReads.Form(0x0010_2023L, 0x01f0_607fL, 15, 31, 1 << 2, ReturnReads.Kind.OWN));
+          new ReturnReads.Form(
+              0x0010_2023L, 0x01f0_607fL, 15, 31, 1 << 2 | 1 << 8, ReturnReads.Kind.OWN));
 
   /** Registers that a call does not keep: t0 to t6, a0 to a7; and zero and ra. */
   private static final long LOST_BY_CALLS = 0xf003_fce3L;
