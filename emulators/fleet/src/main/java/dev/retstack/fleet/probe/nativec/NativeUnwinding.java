@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import dev.retstack.fleet.landing.Machine;
 import dev.retstack.fleet.landing.Trampolines;
 import dev.retstack.fleet.probe.ProbePlan;
+import dev.retstack.fleet.probe.site.EntryPoints;
 import dev.retstack.fleet.probe.unwind.Leaving;
 import dev.retstack.fleet.probe.unwind.Unwinding;
 import java.util.List;
@@ -15,6 +16,7 @@ final class NativeUnwinding {
   private final NativeCore core;
   private final NativeContexts contexts;
   private final Unwinding unwinding;
+  private final EntryPoints points;
   private final int cards;
 
   NativeUnwinding(
@@ -33,7 +35,8 @@ final class NativeUnwinding {
             plan.points(),
             core::lastBlock,
             contexts);
-    cards = plan.points().cards().size();
+    points = plan.points();
+    cards = points.cards().size();
     core.set("met", Unwinding.NOWHERE);
     core.set("entered", Unwinding.NOWHERE);
   }
@@ -49,8 +52,10 @@ final class NativeUnwinding {
     contexts.frames();
     long to = unwinding.meet(address);
     contexts.goOn();
-    await();
-    core.set("met", to == address ? address : Unwinding.NOWHERE);
+    boolean awaits = await();
+    // else the core does not ask at this block, and would take the next one at its address for it
+    boolean asksAgain = awaits || points.leavesFrames(address);
+    core.set("met", to == address && asksAgain ? address : Unwinding.NOWHERE);
     core.set("stop_address", to);
   }
 
@@ -65,7 +70,8 @@ final class NativeUnwinding {
     await();
   }
 
-  private void await() {
+  /** False where nothing is waited for. */
+  private boolean await() {
     List<Leaving> awaited = unwinding.awaited();
     for (int i = 0; i < awaited.size(); i++) {
       Leaving leaving = awaited.get(i);
@@ -78,6 +84,7 @@ final class NativeUnwinding {
     core.set("walk_count", awaited.size());
     long attention = core.get("attention") & ~layout.at("ATTENTION_UNWINDER");
     core.set("attention", attention | (awaited.isEmpty() ? 0 : layout.at("ATTENTION_UNWINDER")));
+    return !awaited.isEmpty();
   }
 
   private void set(int walk, String field, long value) {
