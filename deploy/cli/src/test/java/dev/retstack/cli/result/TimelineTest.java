@@ -113,7 +113,7 @@ class TimelineTest {
         .contains("|run_w200__")
         .contains("more lines have calls in this time: give --depth")
         .contains("one call is open all that time");
-    assertThat(text.err()).matches("retstack: the tiles of 131,072 of [0-9,]* records were .*\n");
+    assertThat(text.err()).matches("retstack: the tiles of 32,768 of [0-9,]* records were .*\n");
     assertThat(text.out().lines().filter(line -> line.startsWith("task 0 depth"))).hasSize(3);
     String json = Ran.well("graph", file, "--timeline", "--format", "json").out();
     assertThat(json).contains("\"function\":\"run_w200\"").contains("\"stretch\":");

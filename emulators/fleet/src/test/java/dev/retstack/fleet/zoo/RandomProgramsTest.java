@@ -30,8 +30,8 @@ import org.junit.jupiter.params.provider.CsvSource;
  *
  * <p>Other seeds in each build, printed; {@code -Dretstack.seed=S} repeats one, {@code
  * -Dretstack.seeds=N} runs N of them, {@code -Dretstack.variants=N} with N images of each (all the
- * variants there are: a great number). {@code -Dretstack.reads=1}: functions read their return
- * address, too; not all of them are recognised yet.
+ * variants there are: a great number). Functions read their return address where {@code READS} is
+ * 1: not in all programs, since not all such functions are recognised yet.
  */
 class RandomProgramsTest {
   private static final List<String> LEVELS = List.of("O0", "O1", "O2", "O3", "Os");
@@ -208,7 +208,7 @@ class RandomProgramsTest {
         "-w",
         "-DFLOATS=" + (form.startsWith("sparc") ? 0 : 1),
         "-DTAIL_POINTER=" + (noJumpByPointer ? 0 : 1),
-        "-DREADS=" + Integer.getInteger("retstack.reads", 0));
+        "-DREADS=0");
   }
 
   static List<String> variants() throws IOException, InterruptedException {

@@ -47,7 +47,7 @@ public final class TraceTimeline implements Closeable {
   public static final long RECORDS_MAX = 1 << 19;
 
   /** Records that are compared with the tiles of an answer at most: some milliseconds of work. */
-  private static final long COMPARED_MAX = 1 << 17;
+  private static final long COMPARED_MAX = 1 << 15;
 
   private final Path file;
   private final IndexedTrace trace;
