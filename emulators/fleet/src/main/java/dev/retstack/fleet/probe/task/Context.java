@@ -12,6 +12,9 @@ import dev.retstack.fleet.probe.frame.FrameStack;
  * @param <S> the frames
  */
 final class Context<S extends FrameStack> {
+  /** Bytes below the place where a signal handler begins that are its stack in any case. */
+  private static final long NEAR = 16 * 1024L;
+
   /** Whose it is. */
   final GuestTask<S> task;
 
@@ -81,8 +84,22 @@ final class Context<S extends FrameStack> {
 
   /** True where a slot on the stack of what was interrupted can only be of that. */
   boolean isLeftFor(long retP) {
-    boolean isElsewhere = Long.compareUnsigned(retP - ownStack, ownBytes) >= 0;
-    return (ownBytes != 0 && isElsewhere) || Long.compareUnsigned(retP, stackPointer) >= 0;
+    return (ownBytes != 0 && !isOnOwn(retP)) || Long.compareUnsigned(retP, stackPointer) >= 0;
+  }
+
+  /** True for a slot on the separate stack of a signal handler. */
+  boolean isOnOwn(long retP) {
+    return Long.compareUnsigned(retP - ownStack, ownBytes) < 0;
+  }
+
+  /** True for a slot below the place where a signal handler begins, where its first frames are. */
+  boolean isNear(long retP) {
+    return ownBytes == 0 && Long.compareUnsigned(stackPointer - retP, NEAR) <= 0;
+  }
+
+  /** True where the window of this context is known, or that of one that it interrupted. */
+  boolean isTaskPlaced() {
+    return isPlaced() || (below != null && below.isTaskPlaced());
   }
 
   /** True where a context is one that this one has interrupted. */

@@ -473,12 +473,27 @@ public final class Contexts<S extends FrameStack> {
    */
   public boolean enter(long retP, long fp) {
     leaveInterruptsOf(retP);
+    suspended |= hasSwitchedStacks(retP, fp);
     if (outside() && !threaded && !goOnWith(tasks.at(current, retP, fp), retP)) {
       return false;
     }
     windows.claim(tasks.contexts(), current, retP);
     announce(current);
     return true;
+  }
+
+  /**
+   * True for an entry that shows that a signal handler has switched to the stack of another
+   * coroutine. Its calls stay open: the coroutine waits in its handler.
+   */
+  private boolean hasSwitchedStacks(long retP, long fp) {
+    if (!current.isSignal || threaded || current.isOnOwn(retP) || tasks.declared().isPresent()) {
+      return false;
+    }
+    Context<S> owner = windows.owner(tasks.contexts(), retP, fp);
+    return owner == null
+        ? current.isTaskPlaced() && !current.isNear(retP)
+        : owner.task != current.task;
   }
 
   /** Outside of interrupts: false where there is no task. */
@@ -737,14 +752,12 @@ public final class Contexts<S extends FrameStack> {
    * @param stackPointer there
    */
   public void signalExit(long top, long pc, long stackPointer) {
-    Context<S> over = current;
-    while (over.isInterrupt() && !(over.isSignal && over.stackPointer == top)) {
-      over = over.below;
-    }
-    if (!over.isInterrupt()) {
+    Context<S> over = handler(top);
+    if (over == null) {
       unkept = Math.max(0, unkept - 1);
       return;
     }
+    switchTo(over.task, stackPointer);
     while (current != over) {
       leaveInterrupt(0);
     }
@@ -752,6 +765,22 @@ public final class Contexts<S extends FrameStack> {
     if (!threaded) {
       locate(stackPointer);
     }
+  }
+
+  /**
+   * The open signal handler whose stack begins at a place, and null where there is none: that of
+   * the current task, else that of another one, which waited in it.
+   */
+  private Context<S> handler(long top) {
+    Context<S> found = null;
+    for (Context<S> context : tasks.contexts()) {
+      if (context.isSignal
+          && context.stackPointer == top
+          && (found == null || context.task == current.task)) {
+        found = context;
+      }
+    }
+    return found;
   }
 
   /** A task was switched to, where the image says so, or the stack pointer is on another stack. */
