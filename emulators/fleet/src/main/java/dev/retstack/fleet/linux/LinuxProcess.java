@@ -119,7 +119,8 @@ public final class LinuxProcess implements AutoCloseable {
     this.threads = threads;
     ThreadNames threadNames = new ThreadNames(memory, threads, options.arguments().getFirst());
     this.processFiles =
-        new ProcessFiles(memory, space, threads, threadNames, image, sysroot, executable());
+        new ProcessFiles(
+            memory, space, threads, threadNames, image, sysroot, executable(), options);
     this.files = files(abi.dialect().open());
     this.cpu = cpu;
     this.stackPointer = registers.sp();

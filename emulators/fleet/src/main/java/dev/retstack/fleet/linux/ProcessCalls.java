@@ -8,6 +8,7 @@ import dev.retstack.fleet.linux.file.FileTable;
 import dev.retstack.fleet.memory.GuestMemory;
 import dev.retstack.fleet.thread.Threads;
 import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
@@ -54,6 +55,11 @@ final class ProcessCalls {
   private final SplittableRandom random;
   private final Threads threads;
   private final Consumer<LinuxEnd> end;
+
+  /** What the program has set. */
+  private final Map<Integer, Limit> limits = new HashMap<>();
+
+  private record Limit(long soft, long hard) {}
 
   ProcessCalls(
       GuestMemory memory,
@@ -102,6 +108,7 @@ final class ProcessCalls {
     calls.put("uname", this::uname);
     calls.put("sysinfo", this::systemInformation);
     calls.put("prlimit64", this::limits);
+    calls.put("setrlimit", this::setLimit);
     calls.put("getrlimit", a -> limitWords(a[0], a[1], INFINITY_BEFORE_UNSIGNED));
     calls.put("ugetrlimit", a -> limitWords(a[0], a[1], RLIM_INFINITY));
     calls.put("getrandom", this::randomBytes);
@@ -172,33 +179,61 @@ final class ProcessCalls {
 
   /** Limits as 64-bit numbers, whatever the word. */
   private long limits(long[] a) {
-    long value = limit(a[1], RLIM_INFINITY);
+    Limit old = limit(a[1]);
     if (a[2] != 0) {
-      throw new SystemCallException(Errno.EPERM);
+      limit(a[1], memory.readLong(a[2]), memory.readLong(a[2] + Long.BYTES));
     }
     if (a[3] != 0) {
-      memory.writeLong(a[3], value);
-      memory.writeLong(a[3] + Long.BYTES, value);
+      memory.writeLong(a[3], old.soft());
+      memory.writeLong(a[3] + Long.BYTES, old.hard());
     }
     return 0;
+  }
+
+  private long setLimit(long[] a) {
+    int word = memory.wordBytes();
+    limit(a[0], fromWord(memory.readWord(a[1])), fromWord(memory.readWord(a[1] + word)));
+    return 0;
+  }
+
+  private long fromWord(long value) {
+    return memory.wordBytes() == Integer.BYTES && (int) value == -1 ? RLIM_INFINITY : value;
+  }
+
+  /** Keeps what the program asks for, and lowers nothing by it. */
+  private void limit(long resource, long soft, long hard) {
+    Limit old = limit(resource);
+    if (Long.compareUnsigned(soft, hard) > 0) {
+      throw new SystemCallException(Errno.EINVAL);
+    }
+    if (Long.compareUnsigned(hard, old.hard()) > 0) {
+      throw new SystemCallException(Errno.EPERM);
+    }
+    limits.put((int) resource, new Limit(soft, hard));
   }
 
   private long limitWords(long resource, long address, long infinity) {
-    long value = limit(resource, memory.wordBytes() == Long.BYTES ? RLIM_INFINITY : infinity);
-    memory.writeWord(address, value);
-    memory.writeWord(address + memory.wordBytes(), value);
+    long most = memory.wordBytes() == Long.BYTES ? RLIM_INFINITY : infinity;
+    Limit limit = limit(resource);
+    memory.writeWord(address, toWord(limit.soft(), most));
+    memory.writeWord(address + memory.wordBytes(), toWord(limit.hard(), most));
     return 0;
   }
 
-  private long limit(long number, long infinity) {
+  private static long toWord(long value, long most) {
+    return Long.compareUnsigned(value, most) > 0 ? most : value;
+  }
+
+  private Limit limit(long number) {
     int resource = (int) number;
     if (resource < 0 || resource >= RLIMITS) {
       throw new SystemCallException(Errno.EINVAL);
     }
-    if (resource == filesLimit) {
-      return FileTable.DESCRIPTORS_MAX;
-    }
-    return resource == RLIMIT_STACK ? options.stackBytes() : infinity;
+    long first =
+        resource == filesLimit
+            ? FileTable.DESCRIPTORS_MAX
+            : resource == RLIMIT_STACK ? options.stackBytes() : RLIM_INFINITY;
+    return limits.getOrDefault(resource, new Limit(first, first));
   }
 
   private long randomBytes(long[] a) {

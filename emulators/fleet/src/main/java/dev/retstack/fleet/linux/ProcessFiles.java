@@ -16,20 +16,22 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * The files below {@code /proc} about the process: its memory, its state, its program; and the one
- * about its processors.
+ * about its machine.
  */
 final class ProcessFiles implements FileTable.Words {
-  /** Where C libraries read how many processors there are: one, number 0. */
-  private static final String PROCESSORS = "/sys/devices/system/cpu/online";
+  private static final Pattern NAME =
+      Pattern.compile("/proc/(?:self|1000)/(maps|stat|statm|status|cmdline|environ|exe)");
 
-  private static final Pattern NAME = Pattern.compile("/proc/(?:self|1000)/(maps|stat|exe)");
+  private static final long KIB = 1024;
 
   private final GuestMemory memory;
   private final AddressSpace space;
@@ -38,6 +40,7 @@ final class ProcessFiles implements FileTable.Words {
   private final ElfFile image;
   private final Optional<Sysroot> sysroot;
   private final String executable;
+  private final LinuxOptions options;
   private long firstStackPointer;
 
   /**
@@ -50,7 +53,9 @@ final class ProcessFiles implements FileTable.Words {
       ThreadNames threadNames,
       ElfFile image,
       Optional<Sysroot> sysroot,
-      String executable) {
+      String executable,
+      LinuxOptions options) {
+    this.options = options;
     this.memory = memory;
     this.space = space;
     this.threads = threads;
@@ -67,18 +72,83 @@ final class ProcessFiles implements FileTable.Words {
 
   @Override
   public Optional<OpenFile> find(String name, ToLongFunction<Path> numbers) {
-    if (name.equals(PROCESSORS)) {
-      return Optional.of(new OpenFile.Text(() -> "0\n"));
+    Optional<OpenFile> ofMachine = ofMachine(name);
+    if (ofMachine.isPresent()) {
+      return ofMachine;
     }
     Matcher match = NAME.matcher(name);
     if (!match.matches()) {
       return threadNames.find(name);
     }
     return switch (match.group(1)) {
-      case "maps" -> Optional.of(new OpenFile.Text(() -> maps(numbers)));
-      case "stat" -> Optional.of(new OpenFile.Text(this::stat));
+      case "maps" -> text(() -> maps(numbers));
+      case "stat" -> text(this::stat);
+      case "statm" -> text(this::sizes);
+      case "status" -> text(this::status);
+      case "cmdline" -> text(() -> strings(options.arguments().stream()));
+      case "environ" ->
+          text(
+              () ->
+                  strings(
+                      options.environment().entrySet().stream()
+                          .map(e -> e.getKey() + "=" + e.getValue())));
       default -> Optional.empty();
     };
+  }
+
+  private Optional<OpenFile> ofMachine(String name) {
+    return switch (name) {
+      case "/sys/devices/system/cpu/online", "/sys/devices/system/cpu/possible" ->
+          text(() -> "0\n");
+      case "/proc/sys/vm/overcommit_memory" -> text(() -> "0\n"); // heuristic, the default
+      case "/proc/meminfo" -> text(this::memoryInformation);
+      default -> Optional.empty();
+    };
+  }
+
+  private static Optional<OpenFile> text(Supplier<String> source) {
+    return Optional.of(new OpenFile.Text(source));
+  }
+
+  private static String strings(Stream<String> all) {
+    return all.map(one -> one + "\0").collect(Collectors.joining());
+  }
+
+  private String memoryInformation() {
+    long all = options.memoryBytesMax() / KIB;
+    long free = Math.max(0, all - space.visibleBytes() / KIB);
+    return "MemTotal:%15d kB%nMemFree:%16d kB%nMemAvailable:%11d kB%n"
+        .formatted(all, free, free)
+        .replace(System.lineSeparator(), "\n");
+  }
+
+  /** The seven fields of {@code proc_pid_statm(5)}: all that is mapped counts as resident. */
+  private String sizes() {
+    long pages = space.visibleBytes() / GuestMemory.PAGE;
+    return "%d %d 0 0 0 0 0\n".formatted(pages, pages);
+  }
+
+  /** The lines of {@code proc_pid_status(5)} that programs read. */
+  private String status() {
+    long id = ProcessCalls.PROCESS;
+    long user = ProcessCalls.USER;
+    long size = space.visibleBytes() / KIB;
+    String users = "%d\t%d\t%d\t%d".formatted(user, user, user, user);
+    return """
+    Name:\t%s
+    State:\tR (running)
+    Tgid:\t%d
+    Pid:\t%d
+    PPid:\t1
+    TracerPid:\t0
+    Uid:\t%s
+    Gid:\t%s
+    VmPeak:\t%8d kB
+    VmSize:\t%8d kB
+    VmRSS:\t%8d kB
+    Threads:\t%d
+    """
+        .formatted(name(), id, id, users, users, size, size, size, threads.all().size());
   }
 
   @Override
@@ -172,14 +242,11 @@ final class ProcessFiles implements FileTable.Words {
     String limit = memory.wordBytes() == Long.BYTES ? "18446744073709551615" : "4294967295";
     String code = range(Segment::executable);
     String data = range(Segment::writable);
-    String name =
-        new String(
-            threads.find(Threads.FIRST).orElseGet(threads::current).name(), StandardCharsets.UTF_8);
     long id = ProcessCalls.PROCESS;
     return "%d (%s) R 1 %d %d 0 -1 0 0 0 0 0 %d 0 0 0 20 0 %d 0 0 %d %d %s %s %s"
             .formatted(
                 id,
-                name,
+                name(),
                 id,
                 id,
                 ticks,
@@ -190,6 +257,11 @@ final class ProcessFiles implements FileTable.Words {
                 code,
                 Long.toUnsignedString(firstStackPointer))
         + " 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 %s %d 0 0 0 0 0\n".formatted(data, space.breakStart());
+  }
+
+  private String name() {
+    return new String(
+        threads.find(Threads.FIRST).orElseGet(threads::current).name(), StandardCharsets.UTF_8);
   }
 
   private String range(Predicate<Segment> which) {

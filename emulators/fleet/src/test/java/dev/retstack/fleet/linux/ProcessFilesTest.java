@@ -18,16 +18,26 @@ class ProcessFilesTest {
   private static final String SOURCE =
       """
       #define _GNU_SOURCE
+      #include <errno.h>
       #include <fcntl.h>
       #include <pthread.h>
       #include <stdio.h>
       #include <stdlib.h>
       #include <string.h>
       #include <sys/mman.h>
+      #include <sys/resource.h>
       #include <sys/stat.h>
       #include <unistd.h>
       static int data = 1;
       static char line[1024];
+      static void show(const char *file, const char *start) {
+        FILE *f = fopen(file, "r");
+        if (f == 0) { printf("no %s\\n", file); return; }
+        while (fgets(line, sizeof line, f))
+          if (strncmp(line, start, strlen(start)) == 0)
+            for (char *c = line; *c; c++) putchar(*c == '\\t' ? ' ' : *c);
+        fclose(f);
+      }
       __attribute__((noinline)) static void where(const char *what, const void *p) {
         FILE *maps = fopen("/proc/self/maps", "r");
         if (maps == 0) { printf("no maps\\n"); return; }
@@ -88,6 +98,34 @@ class ProcessFilesTest {
         char online[8] = "";
         fd = open("/sys/devices/system/cpu/online", O_RDONLY);
         read(fd, online, sizeof online - 1);
+        show("/proc/self/status", "Name:");
+        show("/proc/self/status", "TracerPid:");
+        show("/proc/self/status", "Threads:");
+        show("/proc/sys/vm/overcommit_memory", "");
+        long total = 0, pages = 0;
+        fd = open("/proc/self/statm", O_RDONLY);
+        memset(state, 0, sizeof state);
+        read(fd, state, sizeof state - 1);
+        pages = atol(state);
+        FILE *memory = fopen("/proc/meminfo", "r");
+        fscanf(memory, "MemTotal: %ld kB", &total);
+        fclose(memory);
+        printf("sizes %d\\n", pages > 10 && total > 4 * pages);
+        fd = open("/proc/self/cmdline", O_RDONLY);
+        printf("arguments %d", (int)read(fd, state, sizeof state));
+        printf(" %s\\n", state);
+        fd = open("/proc/self/environ", O_RDONLY);
+        printf("environment %d\\n", (int)read(fd, state, sizeof state) >= 0);
+        struct rlimit limit = {0, 0};
+        getrlimit(RLIMIT_CORE, &limit);
+        printf("limit %d", limit.rlim_max == RLIM_INFINITY);
+        limit.rlim_cur = 5;
+        limit.rlim_max = 7;
+        printf(" %d", setrlimit(RLIMIT_CORE, &limit));
+        getrlimit(RLIMIT_CORE, &limit);
+        printf(" %d %d", (int)limit.rlim_cur, (int)limit.rlim_max);
+        limit.rlim_max = 8;
+        printf(" %d\\n", setrlimit(RLIMIT_CORE, &limit) == -1 && errno == EPERM);
         printf("processors %s %ld\\n", strtok(online, "\\n"), sysconf(_SC_NPROCESSORS_ONLN));
         return 0;
       }
@@ -125,6 +163,14 @@ class ProcessFilesTest {
               own stack 0 1
               1000 (prog) R 1 52 1
               exe 0 0 0 1
+              Name: prog
+              TracerPid: 0
+              Threads: 1
+              0
+              sizes 1
+              arguments 5 prog
+              environment 1
+              limit 1 0 5 7 1
               processors 0 1
               """);
       assertThat(run.result().ending().detail()).isEqualTo("exited with code 0");
