@@ -105,11 +105,14 @@ public final class Contexts<S extends FrameStack> {
    */
   private boolean suspended;
 
-  /**
-   * True where who runs the core says which task runs, or addresses do not: nothing is to be
-   * guessed. A program whose stacks are of pieces has one task, until it has threads.
-   */
+  /** True where who runs the core says which thread runs, or a stack is of pieces. */
   private boolean threaded;
+
+  /** The task of the thread that runs; a coroutine that it runs is a task besides. */
+  private GuestTask<S> thread;
+
+  /** What threads ran that were switched off, if not their own task. */
+  private final Map<GuestTask<S>, GuestTask<S>> waiting = new HashMap<>();
 
   /** True where a stack is of pieces that lie anywhere. */
   private final boolean inPieces;
@@ -140,7 +143,8 @@ public final class Contexts<S extends FrameStack> {
     inPieces = regions.inPieces();
     threaded = inPieces;
     tasks = new GuestTasks<>(stacks, windows, declared, this::forget);
-    current = tasks.add(0).top;
+    thread = tasks.add(0);
+    current = thread.top;
     current.task.started = true;
     givenUp.among(
         () ->
@@ -474,7 +478,7 @@ public final class Contexts<S extends FrameStack> {
   public boolean enter(long retP, long fp) {
     leaveInterruptsOf(retP);
     suspended |= hasSwitchedStacks(retP, fp);
-    if (outside() && !threaded && !goOnWith(tasks.at(current, retP, fp), retP)) {
+    if (outside() && !goOnWith(taskOf(retP, fp), retP)) {
       return false;
     }
     windows.claim(tasks.contexts(), current, retP);
@@ -487,13 +491,41 @@ public final class Contexts<S extends FrameStack> {
    * coroutine. Its calls stay open: the coroutine waits in its handler.
    */
   private boolean hasSwitchedStacks(long retP, long fp) {
-    if (!current.isSignal || threaded || current.isOnOwn(retP) || tasks.declared().isPresent()) {
+    if (!current.isSignal || current.isOnOwn(retP) || tasks.declared().isPresent()) {
       return false;
+    }
+    if (threaded) {
+      return !inPieces && !current.isNear(retP) && known(retP, fp) != current.task;
     }
     Context<S> owner = windows.owner(tasks.contexts(), retP, fp);
     return owner == null
         ? current.isTaskPlaced() && !current.isNear(retP)
         : owner.task != current.task;
+  }
+
+  /** Whose an entry is outside of interrupts; null where it is a new task's, without room. */
+  private GuestTask<S> taskOf(long retP, long fp) {
+    if (!threaded) {
+      return tasks.at(current, retP, fp);
+    }
+    if (inPieces) {
+      return current.task;
+    }
+    GuestTask<S> task = known(retP, fp);
+    task = task == null ? tasks.addCoroutine() : task;
+    return task == null ? thread : task;
+  }
+
+  /** In a program with threads: whose stack an address is on; null for one that is not known. */
+  private GuestTask<S> known(long address, long fp) {
+    if (windows.isHome(thread, address)) {
+      return thread;
+    }
+    Context<S> owner = windows.owner(tasks.contexts(), address, fp);
+    if (owner == null) {
+      return null;
+    }
+    return owner.task.isCoroutine ? owner.task : thread;
   }
 
   /** Outside of interrupts: false where there is no task. */
@@ -644,8 +676,19 @@ public final class Contexts<S extends FrameStack> {
    */
   public void threadSwitched(long id, boolean ended, long stackPointer) {
     threaded = true;
-    current.task.ending |= ended;
-    switchTo(tasks.named(id), stackPointer);
+    if (ended) {
+      switchTo(thread, stackPointer);
+      thread.ending = true;
+    } else if (current.task != thread) {
+      waiting.put(thread, current.task);
+    }
+    GuestTask<S> next = tasks.find(id);
+    if (next == null) {
+      next = tasks.addThread(id, stackPointer);
+    }
+    thread = next;
+    GuestTask<S> ran = waiting.remove(thread);
+    switchTo(ran == null ? thread : ran, stackPointer);
   }
 
   private void forget(GuestTask<S> task) {
@@ -728,9 +771,7 @@ public final class Contexts<S extends FrameStack> {
       long stack,
       long stackBytes,
       boolean tell) {
-    if (!threaded) {
-      locate(stackPointer);
-    }
+    locate(stackPointer);
     suspended = false;
     Context<S> interrupt = interrupt(number, pc, top, false);
     if (interrupt == null) {
@@ -762,9 +803,7 @@ public final class Contexts<S extends FrameStack> {
       leaveInterrupt(0);
     }
     leaveInterrupt(pc);
-    if (!threaded) {
-      locate(stackPointer);
-    }
+    locate(stackPointer);
   }
 
   /**
@@ -791,11 +830,11 @@ public final class Contexts<S extends FrameStack> {
       }
       return;
     }
-    if (suspended || current.isInterrupt() || current.holds(stackPointer)) {
+    if (suspended || inPieces || current.isInterrupt() || current.holds(stackPointer)) {
       return;
     }
     long used = stackPointer - 1; // of a stack that is empty
-    GuestTask<S> task = tasks.around(used);
+    GuestTask<S> task = threaded ? known(used, 0) : tasks.around(used);
     if (task != null) {
       switchTo(task, stackPointer);
       windows.claim(tasks.contexts(), current, used);

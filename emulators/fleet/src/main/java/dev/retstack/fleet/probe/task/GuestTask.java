@@ -17,6 +17,12 @@ final class GuestTask<S extends FrameStack> {
   /** The task that ran when its outermost function was called; null where that is not known. */
   GuestTask<S> begunBy;
 
+  /** True for one that nobody named: its stack shows that it is there. */
+  boolean isCoroutine;
+
+  /** Of a thread: an address on the stack that it began on; 0: that of the program. */
+  long stack;
+
   /** True where records have named it, or need not. */
   boolean started;
 

@@ -57,10 +57,17 @@ final class GuestTasks<S extends FrameStack> {
 
   /** A new task; null where there is no room. */
   GuestTask<S> add(long id) {
-    if (tasks.size() >= TASKS_MOST) {
-      return null;
-    }
+    return tasks.size() >= TASKS_MOST ? null : addThread(id, 0);
+  }
+
+  /**
+   * A thread of the program. There is room for each, because the program can start only so many.
+   *
+   * @param stack an address on the stack that it begins on
+   */
+  GuestTask<S> addThread(long id, long stack) {
     GuestTask<S> task = new GuestTask<>(id);
+    task.stack = stack;
     task.top = new Context<>(task, stacks.get());
     tasks.add(task);
     return task;
@@ -134,7 +141,16 @@ final class GuestTasks<S extends FrameStack> {
     if (id.isPresent()) {
       return declared(id.getAsLong(), owner, current, retP);
     }
-    return owner != null ? owner.task : add(++lastInferred);
+    return owner != null ? owner.task : addCoroutine();
+  }
+
+  /** A new task that its stack shows; null where there is no room. */
+  GuestTask<S> addCoroutine() {
+    GuestTask<S> task = add(++lastInferred);
+    if (task != null) {
+      task.isCoroutine = true;
+    }
+    return task;
   }
 
   /** Whose stack an address is on, where nothing is declared; null where it cannot be told. */
@@ -144,7 +160,7 @@ final class GuestTasks<S extends FrameStack> {
     if (owner != null) {
       return owner.task;
     }
-    return windows.isNew(all, address) ? add(++lastInferred) : null;
+    return windows.isNew(all, address) ? addCoroutine() : null;
   }
 
   private GuestTask<S> declared(long id, Context<S> owner, Context<S> current, long retP) {

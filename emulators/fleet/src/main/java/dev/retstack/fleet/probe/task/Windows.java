@@ -84,6 +84,12 @@ final class Windows<S extends FrameStack> {
         && all.stream().noneMatch(context -> context.isPlaced() && region.holds(context.low));
   }
 
+  /** True for a slot in the region of the stack that a thread began on. */
+  boolean isHome(GuestTask<S> thread, long retP) {
+    Region region = thread.stack == 0 ? home : at(thread.stack);
+    return region == null || region.holds(retP - 1);
+  }
+
   /** True for two slots in one region. */
   boolean areNeighbours(long one, long other) {
     return at(one).holds(other - 1);
