@@ -55,7 +55,9 @@ final class GuestFaults {
   String describe(UnicornException error, long pc) {
     String by = EndDetail.byPc(symbol(pc));
     if (error.error() == UcError.INSN_INVALID) {
-      return "instruction that does not exist" + by;
+      return "instruction that does not exist in the emulated processor"
+          + by
+          + ": if it is one of an extension (x86: AVX), compile without it or without -march=native";
     }
     if (access != NO_ACCESS) {
       return "unmapped %s at 0x%x%s: is the pointer wrong? memory of the board: add --ram BASE:SIZE"
