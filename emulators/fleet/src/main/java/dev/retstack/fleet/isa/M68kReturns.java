@@ -66,7 +66,7 @@ final class M68kReturns implements ReturnReads {
 
     void step(long address) {
       int known = depths.get(address);
-      if (isOver) {
+      if (isOver || known != UNKNOWN_DEPTH) { // or behind a call that does not return
         depth = known;
       }
       isOver = false;

@@ -78,6 +78,7 @@ class RandomProgramsTest {
     "reader_gave_way, x86_64-mcount-O2",
     "reader_gave_way, i386-fentry-O1",
     "reader_gave_way, aarch64-patchable-O3",
+    "callee_popped, i386-fentry-O2-nofp",
   })
   void foundOnce(String program, String form) throws Exception {
     assumeTrue(GuestCompiler.installed("gcc"), "skipped: no gcc");
