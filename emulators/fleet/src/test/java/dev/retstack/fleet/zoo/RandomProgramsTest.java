@@ -79,6 +79,7 @@ class RandomProgramsTest {
     "reader_gave_way, i386-fentry-O1",
     "reader_gave_way, aarch64-patchable-O3",
     "callee_popped, i386-fentry-O2-nofp",
+    "longjmp_past_reader, aarch64-mcount-O2",
   })
   void foundOnce(String program, String form) throws Exception {
     assumeTrue(GuestCompiler.installed("gcc"), "skipped: no gcc");
