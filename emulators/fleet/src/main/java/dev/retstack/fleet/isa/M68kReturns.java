@@ -66,7 +66,7 @@ final class M68kReturns implements ReturnReads {
 
     void step(long address) {
       int known = depths.get(address);
-      if (isOver || known != UNKNOWN_DEPTH) { // or behind a call that does not return
+      if (isOver) {
         depth = known;
       }
       isOver = false;

@@ -79,8 +79,7 @@ record X86Returns(int wordBytes) implements ReturnReads {
 
     void step(long address) {
       int known = depths.get(address);
-      // nops may stand in front of where a jump goes, or a call that does not return
-      if (isOver || depth < UNKNOWN_DEPTH / 2 || known != UNKNOWN_DEPTH) {
+      if (isOver || depth < UNKNOWN_DEPTH / 2) { // nops may stand in front of where a jump goes
         depth = known;
       }
       boolean mayHavePopped = hasUnknownPops;

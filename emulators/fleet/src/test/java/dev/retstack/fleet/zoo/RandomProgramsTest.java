@@ -163,6 +163,9 @@ class RandomProgramsTest {
 
     /** Each function that reads its return address is found by its code. */
     private void finds(LoadedImage image, String form) throws IOException {
+      if (!reads(form)) {
+        return;
+      }
       Set<String> wanted = RandomProgram.readers(Files.readString(source), !noJumpByPointer(form));
       Set<String> plain = new TreeSet<>();
       for (ActiveConvention convention : image.conventions()) {
@@ -231,7 +234,12 @@ class RandomProgramsTest {
         "-w",
         "-DFLOATS=" + (form.startsWith("sparc") ? 0 : 1),
         "-DTAIL_POINTER=" + (noJumpByPointer(form) ? 0 : 1),
-        "-DREADS=1");
+        "-DREADS=" + (reads(form) ? 1 : 0));
+  }
+
+  /** Not on m68k: behind a call that does not return the stack pointer's depth is lost. */
+  private static boolean reads(String form) {
+    return !form.startsWith("m68k");
   }
 
   private static boolean noJumpByPointer(String form) {

@@ -17,7 +17,7 @@ import java.util.function.LongToIntFunction;
  *
  * @param length bytes of the instruction that has this code, the first byte lowest
  * @param steps what each instruction does
- * @param link number of the register in which the address comes; registers are below 63
+ * @param link number of the register in which the address comes; registers are below 64
  * @param kept registers that calls keep, by bit
  * @param passed registers of arguments and results, by bit
  * @param givesBack true where the counting function leaves the address in {@code link}
