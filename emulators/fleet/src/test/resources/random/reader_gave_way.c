@@ -1,5 +1,3 @@
-#undef READS
-#define READS 1
 #include "zoo.h"
 
 #include <stdarg.h>

@@ -92,34 +92,23 @@ final class Arm {
   private static final Slot SAVED =
       Slot.saved(Operand.register(UC_ARM_REG_SP)).retpByFrame(Operand.register(UC_ARM_REG_SP));
 
-  /** {@code mov rn, lr}; {@code str lr, [rn, #k]}. */
-  private static final ReturnReads READS =
-      ReturnReads.byForms(
-          _ -> 4,
-          read(0x01a0_000e, 0x0fff_0fff, 12, 1 << 15 | 1 << 14, ReturnReads.Kind.OWN),
-          read(0x0500_e000, 0x0f70_f000, 16, 1 << 13, ReturnReads.Kind.OWN));
+  /** {@code mov rn, fp}. */
+  private static final ReturnReads.Form MOV_FP =
+      read(0x01a0_000b, 0x0fff_0fff, 12, 1 << 13 | 1 << 11, ReturnReads.Kind.ALL);
 
-  /** {@code mov rn, fp}: those of a walk along frames of -mapcs-frame. */
+  /** Those of a walk along frames of -mapcs-frame. */
   private static final ReturnReads FRAME_READS =
-      ReturnReads.byForms(
-          _ -> 4, read(0x01a0_000b, 0x0fff_0fff, 12, 1 << 13 | 1 << 11, ReturnReads.Kind.ALL));
+      ReturnReads.byForms(_ -> 4, MOV_FP).where(A32::makesApcsFrame);
 
   /** The same along frames of clang; {@code ldr rn, [fp, #4]} and {@code [fp]}. */
   private static final ReturnReads CLANG_FRAME_READS =
       ReturnReads.byForms(
               _ -> 4,
+              MOV_FP,
               read(0x059b_0004, 0x0fff_0fff, 12, 0, ReturnReads.Kind.OWN),
               read(0x059b_0000, 0x0fff_0fff, 12, 0, ReturnReads.Kind.ALL),
               read(0x0500_b000, 0x0f70_f000, 16, 1 << 13, ReturnReads.Kind.ALL))
           .where(A32::makesFrame);
-
-  /** {@code mov rn, lr}; {@code str lr, [rn, #k]}. */
-  private static final ReturnReads THUMB_READS =
-      ReturnReads.byForms(
-          Thumb::length,
-          read(0x4670, 0xfff8, 0, 0, ReturnReads.Kind.OWN),
-          read(0x46f0, 0xfff8, 0, 0b1100_0000, ReturnReads.Kind.OWN),
-          read(0xe000_f8c0, 0xf000_fff0, 0, 1 << 13, ReturnReads.Kind.OWN));
 
   /** As {@link #CLANG_FRAME_READS}, with r7. */
   private static final ReturnReads THUMB_FRAME_READS =
@@ -141,20 +130,11 @@ final class Arm {
         Integer.toUnsignedLong(pattern), Integer.toUnsignedLong(mask), set, written, but, kind);
   }
 
-  private static final ReturnReads ARM_READS = fromStart(READS, FRAME_READS.and(CLANG_FRAME_READS));
-  private static final ReturnReads ALL_THUMB_READS = fromStart(THUMB_READS, THUMB_FRAME_READS);
+  private static final ReturnReads ARM_READS =
+      ArmLink.reads().and(FRAME_READS.and(CLANG_FRAME_READS).fromStart());
 
-  /**
-   * Also in front of the call of the counting function. A function that keeps its return address
-   * copies it before it uses lr for anything else.
-   */
-  private static ReturnReads fromStart(ReturnReads own, ReturnReads frames) {
-    return (code, function, from, end) -> {
-      long most = from + 64;
-      return own.of(code, function, function, most - end < 0 ? most : end)
-          .and(frames.of(code, function, function, end));
-    };
-  }
+  private static final ReturnReads ALL_THUMB_READS =
+      ThumbLink.reads().and(THUMB_FRAME_READS.fromStart());
 
   private static final AbiCard MCOUNT =
       AbiCard.named("mcount")
@@ -532,6 +512,16 @@ final class Arm {
       return false;
     }
 
+    /** {@code sub fp, ip, #n}. */
+    static boolean makesApcsFrame(Code code, long function, long end) {
+      for (long at = function; at - end < 0 && at - function < FRAME_WITHIN; at += 4) {
+        if ((code.at(at) & 0xffff_f000L) == 0xe24c_b000L) {
+          return true;
+        }
+      }
+      return false;
+    }
+
     /** Branches, of which prologues have loops only, and what else writes sp. */
     private static boolean isUnread(long code) {
       boolean branches = (code & 0x0e00_0000L) == 0x0a00_0000L;
@@ -559,7 +549,7 @@ final class Arm {
     }
 
     /** Signed 24-bit number of words. */
-    private static long distance(long code) {
+    static long distance(long code) {
       int words = (int) code << 8 >> 8;
       return 4L * words;
     }
@@ -670,7 +660,7 @@ final class Arm {
     }
 
     /** S:I1:I2:imm10:imm11:0, where I1 and I2 are J1 and J2, inverted where S is clear. */
-    private static long distance(long code) {
+    static long distance(long code) {
       long sign = code >>> 10 & 1;
       long i1 = ~(code >>> 29 ^ sign) & 1;
       long i2 = ~(code >>> 27 ^ sign) & 1;

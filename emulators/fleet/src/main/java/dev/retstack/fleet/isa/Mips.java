@@ -15,7 +15,6 @@ import dev.retstack.fleet.isa.call.LandingCode;
 import dev.retstack.fleet.isa.call.Operand;
 import dev.retstack.fleet.isa.call.Prologue;
 import dev.retstack.fleet.isa.call.Registers;
-import dev.retstack.fleet.isa.call.ReturnReads;
 import dev.retstack.fleet.isa.call.SiteFacts.Where;
 import dev.retstack.fleet.isa.call.Slot;
 import dev.retstack.fleet.isa.call.StackWalk;
@@ -96,7 +95,6 @@ import java.util.stream.Stream;
  */
 final class Mips {
   private static final int SP = 29;
-  private static final int FP = 30;
   private static final int LINK = 31;
   private static final int JAL = 0x0c00_0000;
   private static final int OPCODE = 0xfc00_0000;
@@ -248,29 +246,7 @@ final class Mips {
               .build(),
           n64(ByteOrder.BIG_ENDIAN));
 
-  /**
-   * {@code move rn,$31}, not to $1 for the counting function; other sums of it; {@code sw
-   * $31,n(rn)} and {@code sd}: its own. No compiler makes frames that a walk could follow.
-   */
-  private static final ReturnReads READS =
-      ReturnReads.byForms(
-          _ -> 4,
-          read(0x03e0_0020, 0xffe0_0020, 11, 1 << 1 | 1 << LINK),
-          read(0x001f_0020, 0xfc1f_0020, 11, 1 << 1 | 1 << LINK),
-          read(0xac1f_0000, 0xfc1f_0000, 21, 1 << SP | 1 << FP),
-          read(0xfc1f_0000, 0xfc1f_0000, 21, 1 << SP | 1 << FP));
-
   private Mips() {}
-
-  private static ReturnReads.Form read(int pattern, int mask, int set, int but) {
-    return new ReturnReads.Form(
-        pattern,
-        Integer.toUnsignedLong(mask),
-        set,
-        31,
-        Integer.toUnsignedLong(but),
-        ReturnReads.Kind.OWN);
-  }
 
   private static Isa o32(String name, int mode, ByteOrder order) {
     return isa(
@@ -539,9 +515,7 @@ final class Mips {
         .returnAddress(Operand.register(UC_MIPS_REG_RA))
         .parent(Operand.register(UC_MIPS_REG_1))
         .retpAtExit(Operand.register(UC_MIPS_REG_SP))
-        .reads(
-            (code, function, _, end) ->
-                READS.of(at -> word(order, code, at), function, function, end));
+        .reads(new MipsLink(order).reads());
   }
 
   /** A function that saves its return address nowhere gets it back from _mcount. */

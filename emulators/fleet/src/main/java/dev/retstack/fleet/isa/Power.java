@@ -31,8 +31,6 @@ import dev.retstack.fleet.isa.system.SyscallAbi;
 import dev.retstack.unicorn.CpuState;
 import dev.retstack.unicorn.UcConst;
 import dev.retstack.unicorn.Unicorn;
-import it.unimi.dsi.fastutil.ints.IntOpenHashSet;
-import it.unimi.dsi.fastutil.ints.IntSet;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
@@ -487,64 +485,12 @@ record Power(ByteOrder order, int wordBytes) {
   private ReturnReads reads() {
     int saved = wordBytes == Long.BYTES ? 16 : 4;
     ReturnReads chain = ReturnReads.byChain(code -> STEP, this::transfer, 1, 31, saved, 0);
-    return chain.and((code, function, from, end) -> readsLink(code, function, end));
-  }
-
-  /**
-   * {@code mflr rn}, but not behind the call by which code reads where it stands; {@code mflr r0}
-   * and then {@code mr rn,r0} or {@code std r0,d(rn)}. Not what is saved to return by: {@code mtlr
-   * rn}, {@code ld r0,d(rn)}.
-   */
-  private ReturnReads.Kind readsLink(Code code, long function, long end) {
-    long link = function - 1; // how far r0 has what lr had
-    long itself = function - 1;
-    int copied = 0;
-    IntSet stored = new IntOpenHashSet(); // registers and distances of the words that have it
-    IntSet loaded = new IntOpenHashSet(); // and of those that r0 is loaded from
-    for (long at = function; at - end < 0; at += STEP) {
-      int word = instruction(code, at);
-      int first = word >>> 21 & 31;
-      int second = word >>> 16 & 31;
-      boolean movesLink = (word & 0xfc1f_ffff) == 0x7c08_02a6;
-      boolean copies = (word & 0xffe0_ffff) == (0x7c00_0378 & 0xffe0_ffff) && first == 0;
-      boolean stores = (word >>> 26 == 36 || (word & 0xfc00_0003) == 0xf800_0000) && first == 0;
-      boolean calls = word == 0x429f_0005 || (word & 0xfc00_0003) == 0x4800_0001;
-      if (calls) {
-        itself = at + 8 * STEP;
-      } else if (movesLink && first == 0) {
-        link = at + 16 * STEP;
-      } else if (movesLink && at - itself > 0) {
-        copied |= 1 << first;
-      } else if ((word & 0xfc1f_ffff) == 0x7c08_03a6) { // mtlr: it was kept to return by
-        copied &= ~(1 << first);
-      } else if (at - link <= 0 && copies && second != 0) {
-        return ReturnReads.Kind.OWN;
-      } else if (at - link <= 0 && stores && second != 1) {
-        stored.add(word & 0x1f_ffff);
-      } else if (writesR0(word)) {
-        link = at;
-        loaded.add(word & 0x1f_ffff);
-      }
-    }
-    return copied != 0 || !loaded.containsAll(stored)
-        ? ReturnReads.Kind.OWN
-        : ReturnReads.Kind.NONE;
-  }
-
-  /** Loads, {@code addi}, {@code mr} and {@code ori} that write r0; not nops. */
-  private static boolean writesR0(int word) {
-    int opcode = word >>> 26;
-    boolean first = (word >>> 21 & 31) == 0;
-    boolean second = (word >>> 16 & 31) == 0;
-    boolean isLoad = (opcode >= 32 && opcode < 36) || (word & 0xfc00_0003) == 0xe800_0000;
-    boolean isLogical = (opcode >= 24 && opcode < 30) || (word & 0xfc00_07ff) == 0x7c00_0378;
-    return (first && (isLoad || opcode == 14 || opcode == 15))
-        || (second && isLogical && word != NOP);
+    return chain.and(new PowerLink(this).reads());
   }
 
   /** {@code mr}, {@code lwz} or {@code ld}. */
   private ReturnReads.Transfer transfer(long code) {
-    int word = order == ByteOrder.BIG_ENDIAN ? Integer.reverseBytes((int) code) : (int) code;
+    int word = instruction(code);
     int first = word >>> 21 & 31;
     int second = word >>> 16 & 31;
     if ((word & 0xfc00_07ff) == 0x7c00_0378 && first == (word >>> 11 & 31)) {
@@ -592,8 +538,12 @@ record Power(ByteOrder order, int wordBytes) {
 
   /** The instruction at an address. */
   int instruction(Code code, long address) {
-    int word = (int) code.at(address);
-    return order == ByteOrder.BIG_ENDIAN ? Integer.reverseBytes(word) : word;
+    return instruction(code.at(address));
+  }
+
+  /** The instruction that has this code, the first byte lowest. */
+  int instruction(long code) {
+    return order == ByteOrder.BIG_ENDIAN ? Integer.reverseBytes((int) code) : (int) code;
   }
 
   /** The way out uses r12 and lr only, which a return leaves to anyone. */

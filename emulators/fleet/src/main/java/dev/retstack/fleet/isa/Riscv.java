@@ -104,6 +104,14 @@ final class Riscv {
           ForeignAbi.byFlags(4, RVE, RVE, "rv32e", "compile with -mabi=ilp32"),
           ForeignAbi.byFlags(8, RVE, RVE, "rv64e", "compile with -mabi=lp64"));
 
+  /** {@code mv rd, s0} where s0 points at the frame: those of a walk along frames. */
+  private static final ReturnReads FRAME_READS =
+      ReturnReads.byForms(
+              Riscv::length,
+              new ReturnReads.Form(0x8022, 0xf07f, 7, 31, 0b101, ReturnReads.Kind.ALL),
+              new ReturnReads.Form(0x0004_0013L, 0xffff_f07fL, 7, 31, 0b101, ReturnReads.Kind.ALL))
+          .where(Riscv::pointsAtFrame);
+
   /** Calls of riscv32. */
   static final CallForm[] CALLS_32 = {FAR, NEAR, COMPRESSED};
 
@@ -169,7 +177,7 @@ final class Riscv {
             mcount(word, calls),
             mcountWithoutFrame(word, calls),
             clangMcount(word, calls),
-            patchable()));
+            patchable(word)));
   }
 
   /**
@@ -199,41 +207,8 @@ final class Riscv {
         .build();
   }
 
-  /**
-   * {@code mv rd, ra}; {@code sd ra, k(rn)}: its own. {@code mv rd, s0} where s0 points at the
-   * frame: those of a walk along frames.
-   */
-  private static final ReturnReads READS =
-      ReturnReads.byForms(
-          Riscv::length,
-          new ReturnReads.Form(0x8006, 0xf07f, 7, 31, 0b11, ReturnReads.Kind.OWN),
-          new ReturnReads.Form(0x0000_8013L, 0xffff_f07fL, 7, 31, 0b11, ReturnReads.Kind.OWN),
-          new ReturnReads.Form(
-              0x0010_2023L, 0x01f0_607fL, 15, 31, 1 << 2 | 1 << 8, ReturnReads.Kind.OWN));
-
-  /** Registers that a call does not keep: t0 to t6, a0 to a7; and zero and ra. */
-  private static final long LOST_BY_CALLS = 0xf003_fce3L;
-
-  /** In front of the counting function's call: what is read behind it. */
-  private static final ReturnReads COPIES =
-      ReturnReads.byForms(
-          Riscv::length,
-          new ReturnReads.Form(0x8006, 0xf07f, 7, 31, LOST_BY_CALLS, ReturnReads.Kind.OWN),
-          new ReturnReads.Form(
-              0x0000_8013L, 0xffff_f07fL, 7, 31, LOST_BY_CALLS, ReturnReads.Kind.OWN));
-
-  private static final ReturnReads FRAME_READS =
-      ReturnReads.byForms(
-              Riscv::length,
-              new ReturnReads.Form(0x8022, 0xf07f, 7, 31, 0b101, ReturnReads.Kind.ALL),
-              new ReturnReads.Form(0x0004_0013L, 0xffff_f07fL, 7, 31, 0b101, ReturnReads.Kind.ALL))
-          .where(Riscv::pointsAtFrame);
-
-  private static ReturnReads.Kind reads(Code code, long function, long from, long end) {
-    return READS
-        .of(code, function, from, end)
-        .and(COPIES.of(code, function, function, from))
-        .and(FRAME_READS.of(code, function, from, end));
+  private static ReturnReads reads(int word) {
+    return FRAME_READS.and(new RiscvLink(word).reads());
   }
 
   /** {@code addi s0, sp, n} or {@code c.addi4spn s0, n}, where sp went down by as much. */
@@ -274,14 +249,14 @@ final class Riscv {
   }
 
   private static AbiCard.Builder framed(String name, String flags, int word, CallForm[] calls) {
-    return counting(name, flags, calls)
+    return counting(name, flags, word, calls)
         .slot(Operand.sum(UC_RISCV_REG_S0, -word))
         .fpMustAgree(Operand.word(UC_RISCV_REG_S0, -2L * word), Operand.register(UC_RISCV_REG_S0))
         .slotFromFp(-word);
   }
 
   private static AbiCard mcountWithoutFrame(int word, CallForm[] calls) {
-    return counting("mcount-nofp", "-pg", calls)
+    return counting("mcount-nofp", "-pg", word, calls)
         .prologue(
             calledByGcc(prologue(word).accepting(f -> !f.keepsFrame() && f.where() == Where.SAVED)))
         .parent(Operand.register(UC_RISCV_REG_A0))
@@ -293,7 +268,8 @@ final class Riscv {
   }
 
   /** What all ways to call {@code _mcount} have in common. */
-  private static AbiCard.Builder counting(String name, String flags, CallForm[] calls) {
+  private static AbiCard.Builder counting(
+      String name, String flags, int word, CallForm[] calls) {
     return AbiCard.named(name)
         .flags(flags)
         .moment(Moment.AFTER_PROLOGUE)
@@ -302,11 +278,11 @@ final class Riscv {
         .callRelocations(0, CALL_RELOCATIONS)
         .nop("13 00 00 00", "01 00")
         .entryStub("82 80") // no longer than the least that a program may have
-        .reads(Riscv::reads)
+        .reads(reads(word))
         .returnAddress(Operand.register(UC_RISCV_REG_RA));
   }
 
-  private static AbiCard patchable() {
+  private static AbiCard patchable(int word) {
     return AbiCard.named("patchable")
         .flags("-fpatchable-function-entry=4")
         .moment(Moment.BEFORE_PROLOGUE)
@@ -323,7 +299,7 @@ final class Riscv {
         .slots(Slot.register(UC_RISCV_REG_RA, Operand.register(UC_RISCV_REG_SP)))
         .fpMustAgree(Operand.register(UC_RISCV_REG_S0), Operand.register(UC_RISCV_REG_S0))
         .retpAtExit(Operand.register(UC_RISCV_REG_SP))
-        .reads(Riscv::reads)
+        .reads(reads(word))
         .build();
   }
 
@@ -420,7 +396,7 @@ final class Riscv {
   }
 
   /** Bytes of an instruction. */
-  private static int length(long code) {
+  static int length(long code) {
     return (code & 3) == 3 ? 4 : 2;
   }
 
@@ -512,7 +488,7 @@ final class Riscv {
   }
 
   /** The J-immediate, bits 20|10:1|11|19:12. */
-  private static long nearTarget(long at, long code) {
+  static long nearTarget(long at, long code) {
     int i = (int) code;
     return at
         + (((i >> 31) << 20)
@@ -522,7 +498,7 @@ final class Riscv {
   }
 
   /** The CJ-immediate, bits 11|4|9:8|10|6|7|3:1|5. */
-  private static long compressedTarget(long at, long code) {
+  static long compressedTarget(long at, long code) {
     return at
         + signed(
             bits(code, 12, 1) << 11

@@ -92,17 +92,12 @@ final class S390x {
   private static final Operand SAVE_AREA = Operand.sum(UC_S390X_REG_R15, 112);
 
   /**
-   * {@code lgr %rn,%r14}; {@code stg %r14,d(%rn)}; {@code stgrl %r14,there}: its own. {@code aghi
-   * %rn,-160}, which makes the address of a frame: those of a walk along frames.
+   * {@code lgr %rn,%r15} and {@code aghi %rn,-160}, which makes the address of a frame: those of a
+   * walk along frames.
    */
   private static final ReturnReads READS =
       ReturnReads.byForms(
               S390x::length,
-              new ReturnReads.Form(
-                  0x0e00_04b9L, 0x0fff_ffffL, 28, 15, 1 << 14, ReturnReads.Kind.OWN),
-              new ReturnReads.Form(
-                  0x2400_0000_e0e3L, 0xffff_0000_f0ffL, 20, 15, 1 << 15, ReturnReads.Kind.OWN),
-              new ReturnReads.Form(0xebc4, 0xffff, 0, 0, 0, ReturnReads.Kind.OWN),
               new ReturnReads.Form(
                   0x0f00_04b9L,
                   0x0fff_ffffL,
@@ -112,7 +107,8 @@ final class S390x {
                   ReturnReads.Kind.ALL),
               new ReturnReads.Form(
                   0x60ff_0ba7L, 0xffff_0fffL, 12, 15, 1 << 15, ReturnReads.Kind.ALL))
-          .and(S390x::walks);
+          .and(S390x::walks)
+          .and(S390xLink.reads());
 
   private static final AbiCard MCOUNT =
       AbiCard.named("mcount")
@@ -386,7 +382,7 @@ final class S390x {
   }
 
   /** Bytes of an instruction, by its first two bits. */
-  private static int length(long code) {
+  static int length(long code) {
     int kind = (int) (code >>> 6) & 3;
     return kind == 0 ? 2 : kind == 3 ? 6 : 4;
   }

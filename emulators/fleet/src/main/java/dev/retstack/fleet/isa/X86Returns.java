@@ -4,6 +4,7 @@ import dev.retstack.fleet.isa.call.Code;
 import dev.retstack.fleet.isa.call.ReturnReads;
 import it.unimi.dsi.fastutil.longs.Long2IntMap;
 import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
+import java.util.OptionalLong;
 import java.util.Set;
 
 /**
@@ -16,6 +17,9 @@ record X86Returns(int wordBytes) implements ReturnReads {
   private static final int SP = 4;
   private static final int BP = 5;
   private static final int UNKNOWN_DEPTH = Integer.MIN_VALUE / 2;
+
+  /** Instructions of a called function in which its return is looked for. */
+  private static final int CALLEE_MOST = 4096;
 
   /** Opcodes of one byte that read their operand in memory, and do not write it. */
   private static final Set<Integer> LOADS =
@@ -48,6 +52,9 @@ record X86Returns(int wordBytes) implements ReturnReads {
     /** True where the instruction before goes nowhere else than where it says. */
     private boolean isOver;
 
+    /** True where the instruction before is a call, and what that pops is not known. */
+    private boolean hasUnknownPops;
+
     // the instruction
     private int size;
     private boolean wide;
@@ -75,13 +82,35 @@ record X86Returns(int wordBytes) implements ReturnReads {
       if (isOver || depth < UNKNOWN_DEPTH / 2) { // nops may stand in front of where a jump goes
         depth = known;
       }
-      boolean isBehindCall = wordBytes == 4 && isCall();
+      boolean mayHavePopped = hasUnknownPops;
       isOver = false;
+      hasUnknownPops = false;
       decode(address);
       read();
-      if (!isBehindCall || opcode != 0x83 || modrm != 0xec) { // sub: the callee has popped as much
+      if (!mayHavePopped || opcode != 0x83 || modrm != 0xec) { // sub: as much as was popped
         move(address);
       }
+    }
+
+    /** A call of a function: of i386 it may pop its arguments, as it pops the address of a struct. */
+    private void call(OptionalLong function) {
+      int pops = wordBytes == 4 && function.isPresent() ? pops(function.getAsLong()) : 0;
+      hasUnknownPops = wordBytes == 4 && (function.isEmpty() || pops < 0);
+      depth -= Math.max(0, pops);
+    }
+
+    /** Bytes that a function pops with its return address; negative where no return is found. */
+    private int pops(long function) {
+      Walk callee = new Walk(code);
+      long at = function;
+      for (int i = 0; i < CALLEE_MOST; i++) {
+        callee.decode(at);
+        at += callee.size;
+        if (callee.map == 0 && (callee.opcode == 0xc2 || callee.opcode == 0xc3)) {
+          return callee.opcode == 0xc3 ? 0 : (int) code.at(at - 2) & 0xffff;
+        }
+      }
+      return -1;
     }
 
     private void decode(long address) {
@@ -121,10 +150,6 @@ record X86Returns(int wordBytes) implements ReturnReads {
         at = operand(at);
       }
       size = (int) (at + immediate() - address);
-    }
-
-    private boolean isCall() {
-      return map == 0 && (opcode == 0xe8 || (opcode == 0xff && (modrm >> 3 & 7) == 2));
     }
 
     private static boolean isPrefix(int code) {
@@ -279,6 +304,9 @@ record X86Returns(int wordBytes) implements ReturnReads {
         case 0xff -> {
           depth += (modrm >> 3 & 7) == 6 ? wordBytes : 0;
           isOver = (modrm >> 3 & 7) == 4;
+          if ((modrm >> 3 & 7) == 2) {
+            call(OptionalLong.empty());
+          }
         }
         case 0x8f -> depth -= wordBytes;
         case 0x81, 0x83 -> {
@@ -309,7 +337,13 @@ record X86Returns(int wordBytes) implements ReturnReads {
           depth = frame + ((int) code.at(address + 1) & 0xffff);
         }
         case 0xc9 -> depth = frame - wordBytes;
-        case 0xe8 -> depth += number == 0 ? wordBytes : 0; // reads its own address
+        case 0xe8 -> {
+          if (number == 0) { // reads where it stands
+            depth += wordBytes;
+          } else {
+            call(OptionalLong.of(address + size + number));
+          }
+        }
         case 0xe9 -> {
           goesTo(address + size + number);
           isOver = true;

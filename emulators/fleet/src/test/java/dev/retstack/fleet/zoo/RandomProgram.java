@@ -2,7 +2,11 @@ package dev.retstack.fleet.zoo;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -77,6 +81,9 @@ final class RandomProgram {
       """
           .formatted(PLACES);
 
+  private static final Pattern HEAD =
+      Pattern.compile("^(?:TRACED .*?(random_\\d+)\\(|ZOO_PROGRAM\\()");
+
   private final SplittableRandom random;
   private final List<Shape> shapes = new ArrayList<>();
   private final int[] words;
@@ -98,6 +105,33 @@ final class RandomProgram {
   /** The text of a program. */
   static String of(SplittableRandom random) {
     return new RandomProgram(random).generate();
+  }
+
+  /**
+   * The functions of a program that read their return address.
+   *
+   * @param jumpsByPointer what {@code TAIL_POINTER} is
+   */
+  static Set<String> readers(String text, boolean jumpsByPointer) {
+    Set<String> readers = new TreeSet<>();
+    String function = "";
+    boolean isCompiled = true;
+    for (String line : text.lines().toList()) {
+      isCompiled =
+          switch (line) {
+            case "#if TAIL_POINTER" -> jumpsByPointer;
+            case "#else" -> !isCompiled;
+            case "#endif" -> true;
+            default -> isCompiled;
+          };
+      Matcher head = HEAD.matcher(line);
+      if (head.find()) {
+        function = head.group(1) == null ? "run_" + NAME : head.group(1);
+      } else if (isCompiled && line.contains(" IS_TRUE_RETURN()") && !function.isEmpty()) {
+        readers.add(function);
+      }
+    }
+    return readers;
   }
 
   private String generate() {

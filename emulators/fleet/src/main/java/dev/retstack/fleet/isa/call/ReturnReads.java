@@ -53,6 +53,11 @@ public interface ReturnReads {
         of(code, function, from, end).and(other.of(code, function, from, end));
   }
 
+  /** The same of all its code, also in front of the call of the counting function. */
+  default ReturnReads fromStart() {
+    return (code, function, from, end) -> of(code, function, function, end);
+  }
+
   /** Whether a function is one of some. */
   @FunctionalInterface
   interface Of {

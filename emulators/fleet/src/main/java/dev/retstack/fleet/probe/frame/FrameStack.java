@@ -81,6 +81,15 @@ public interface FrameStack {
     return first;
   }
 
+  /** Index of the frame that a frame gave way to at last: its own where it did not. */
+  default int last(int frame) {
+    int last = frame;
+    while (last + 1 < size() && isTail(last + 1)) {
+      last++;
+    }
+    return last;
+  }
+
   /**
    * The frame that returns through a place.
    *

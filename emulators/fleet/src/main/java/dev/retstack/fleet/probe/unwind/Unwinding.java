@@ -484,16 +484,20 @@ public final class Unwinding {
     walk.reaches(new UnwinderWalk.Other(words, lowest, isOwn));
   }
 
-  /** Index of the first frame whose slot lies below an address. */
+  /**
+   * Index of the first frame whose slot lies below an address. A frame that gave way is where the
+   * last of those is that it gave way to: its own slot may lie below theirs.
+   */
   private static int firstBelow(FrameStack stack, long address) {
     int low = 0;
     int high = stack.size();
     while (low < high) {
       int middle = (low + high) >>> 1;
-      if (Long.compareUnsigned(stack.retP(middle), address) >= 0) {
-        low = middle + 1;
+      int last = stack.last(middle);
+      if (Long.compareUnsigned(stack.retP(last), address) >= 0) {
+        low = last + 1;
       } else {
-        high = middle;
+        high = stack.first(middle);
       }
     }
     return low;
@@ -603,7 +607,7 @@ public final class Unwinding {
     long top = 0;
     for (FrameStack frames : contexts.framesOf(words.stack())) {
       int outermost = firstBelow(frames, region.end() + (pushes ? 0 : 1), region);
-      long retP = outermost < frames.size() ? frames.retP(outermost) : 0;
+      long retP = outermost < frames.size() ? frames.retP(frames.last(outermost)) : 0;
       if (Long.compareUnsigned(retP, region.start()) >= 0) {
         top = Long.compareUnsigned(retP, top) > 0 ? retP : top;
       }
