@@ -186,7 +186,7 @@ final class Guardian extends AbstractMatchingBehavior<Guardian.Command> {
             kafka, topics, sizes.events(), deaths -> watch.tell(new CoreWatch.Lost(deaths)));
     StateBudget budget = new StateBudget(config.stateBytes(), region());
     EndOffsets starts = EndOffsets.first(kafka, topics.events(), sizes.events());
-    GroupMember member = new GroupMember();
+    GroupMember member = new GroupMember(MemberKey.digest(key.open()));
     EventFeed feed =
         new EventFeed(asMember, topics.events(), config.groupId(), member, refused::complete);
     partitions =

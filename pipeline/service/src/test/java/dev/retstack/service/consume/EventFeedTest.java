@@ -63,7 +63,7 @@ class EventFeedTest {
 
   private final ActorTestKit kit = ActorTestKit.create();
   private final LiveBench bench = LiveBench.fresh();
-  private final GroupMember member = new GroupMember();
+  private final GroupMember member = new GroupMember("");
   private final CountDownLatch opened = new CountDownLatch(LiveBench.PARTITIONS);
   private final CountDownLatch gate = new CountDownLatch(1);
   private final Map<Integer, Integer> openings = new ConcurrentHashMap<>();
@@ -79,7 +79,7 @@ class EventFeedTest {
   private final class LateLedger implements Ledger {
     private final Ledger kafka;
     private final int partition;
-    private final GroupMember as = new GroupMember();
+    private final GroupMember as = new GroupMember("");
     private boolean refused = !refusesOnce;
 
     LateLedger(int partition) {
