@@ -9,7 +9,6 @@ import dev.retstack.service.kafka.KafkaSettings;
 import dev.retstack.service.kafka.OtherVersionException;
 import java.io.IOException;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -178,7 +177,10 @@ public final class KafkaLedger implements Ledger {
             + " are taken away; anomalies and spans of its chunks are withdrawn and published again",
         partition,
         gone.size());
-    Checkpoint anew = begun(Checkpoint.again(partition, Instant.now()));
+    openReader();
+    TopicPartition anomalies = new TopicPartition(topics.anomalies(), partition);
+    long published = reader.endOffsets(List.of(anomalies)).get(anomalies);
+    Checkpoint anew = begun(Checkpoint.again(partition, published));
     return Optional.of(takenOver(anew, anew.parts(), gone));
   }
 
