@@ -8,6 +8,7 @@ import dev.retstack.service.control.CommandRules;
 import dev.retstack.service.control.ControlRoutes;
 import dev.retstack.service.history.HistoryWatch;
 import dev.retstack.service.identity.MemberKey;
+import dev.retstack.service.images.ImageClaims;
 import dev.retstack.service.images.ImageFeed;
 import dev.retstack.service.images.ImageReader;
 import dev.retstack.service.images.ImageRegistry;
@@ -168,6 +169,7 @@ final class Guardian extends AbstractMatchingBehavior<Guardian.Command> {
     var topics = config.topics();
     Meters meters = new Meters();
     ImageReader imageReader = new ImageReader(kafka, topics.images());
+    ImageClaims claims = new ImageClaims(kafka, topics, config.groupId());
     long heap = Runtime.getRuntime().maxMemory();
     ActorRef<ImageRegistry.Command> images =
         child(
@@ -175,6 +177,7 @@ final class Guardian extends AbstractMatchingBehavior<Guardian.Command> {
                 Math.min(config.imageBytes(), heap / 8),
                 Math.min(config.imagePlaceBytes(), heap / 16),
                 imageReader,
+                claims::write,
                 meters),
             "images");
     ActorRef<CoreWatch.Command> watch = child(CoreWatch.create(), "cores");
@@ -186,7 +189,7 @@ final class Guardian extends AbstractMatchingBehavior<Guardian.Command> {
             kafka, topics, sizes.events(), deaths -> watch.tell(new CoreWatch.Lost(deaths)));
     StateBudget budget = new StateBudget(config.stateBytes(), region());
     EndOffsets starts = EndOffsets.first(kafka, topics.events(), sizes.events());
-    GroupMember member = new GroupMember();
+    GroupMember member = new GroupMember(MemberKey.digest(key.open()));
     EventFeed feed =
         new EventFeed(asMember, topics.events(), config.groupId(), member, refused::complete);
     partitions =
@@ -219,7 +222,7 @@ final class Guardian extends AbstractMatchingBehavior<Guardian.Command> {
     Windows windows = windows(images, meters);
     Optional<ControlRoutes> control = config.commandRules().map(rules -> control(rules, windows));
     ImageFeed imageFeed =
-        new ImageFeed(kafka, sizes.imageEnds(), images, meters, system.scheduler());
+        new ImageFeed(kafka, sizes.imageEnds(), claims, images, meters, system.scheduler());
     if (config.roles().contains(Role.INGEST)) {
       events = Optional.of(feed);
     } else {
@@ -237,6 +240,7 @@ final class Guardian extends AbstractMatchingBehavior<Guardian.Command> {
                       history.close();
                       imageFeed.close();
                       imageReader.close();
+                      claims.close();
                       fleets.close();
                       windows.close();
                       control.ifPresent(ControlRoutes::close);

@@ -6,7 +6,6 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.retstack.schema.Node;
 import dev.retstack.service.http.LiveAccess;
 import dev.retstack.service.http.MemberQuestion;
-import dev.retstack.service.query.HttpApi;
 import java.io.IOException;
 import java.net.URI;
 import java.net.URLEncoder;
@@ -127,9 +126,9 @@ public final class LiveClient implements AutoCloseable {
             .collect(Collectors.joining("&"));
     String question = "/" + resource + (query.isEmpty() ? "" : "?" + query);
     URI uri = base.resolve(question);
-    HttpResponse<byte[]> response;
+    MemberQuestion.Answer answer;
     try {
-      response = member.isPresent() ? askMember(member.get(), question) : askNamed(uri);
+      answer = member.isPresent() ? askMember(member.get(), question) : askNamed(uri);
     } catch (IOException e) {
       throw new UnreachableException(
           "no answer from %s: %s: %s"
@@ -141,35 +140,39 @@ public final class LiveClient implements AutoCloseable {
                       : "is a pipeline running there?"),
           e);
     }
-    if (response.statusCode() != 200) {
-      throw failure(uri, response);
+    if (answer.status() != 200) {
+      throw failure(uri, answer);
     }
-    return new Reply(response.body(), missing(response));
+    return new Reply(answer.body(), missing(answer));
   }
 
-  private HttpResponse<byte[]> askMember(Node found, String question)
+  private MemberQuestion.Answer askMember(Node found, String question)
       throws IOException, InterruptedException {
-    return MemberQuestion.to(found, http, ANSWER)
-        .ask(question, access.token(), HttpResponse.BodyHandlers.ofByteArray());
+    return MemberQuestion.to(found, http, ANSWER).askWhole(question, access.token());
   }
 
   /** The user named it: it gets the token. */
-  private HttpResponse<byte[]> askNamed(URI uri) throws IOException, InterruptedException {
+  private MemberQuestion.Answer askNamed(URI uri) throws IOException, InterruptedException {
     HttpRequest.Builder asked = HttpRequest.newBuilder(uri).timeout(ANSWER);
     access.token().ifPresent(token -> asked.header("Authorization", token.authorization()));
-    return http.send(asked.build(), HttpResponse.BodyHandlers.ofByteArray());
+    HttpResponse<byte[]> response =
+        http.send(asked.build(), HttpResponse.BodyHandlers.ofByteArray());
+    return new MemberQuestion.Answer(
+        response.statusCode(),
+        response.headers().firstValue(MemberQuestion.PARTITIONS).orElse(""),
+        response.body());
   }
 
-  private static String missing(HttpResponse<?> response) {
-    String covered = response.headers().firstValue(HttpApi.PARTITIONS).orElse("");
+  private static String missing(MemberQuestion.Answer answer) {
+    String covered = answer.partitions();
     int at = covered.indexOf(MISSING);
     return at < 0 ? "" : covered.substring(at + MISSING.length());
   }
 
-  private static IOException failure(URI uri, HttpResponse<byte[]> response) {
-    int status = response.statusCode();
+  private static IOException failure(URI uri, MemberQuestion.Answer answer) {
+    int status = answer.status();
     try {
-      JsonNode body = JSON.readTree(text(response));
+      JsonNode body = JSON.readTree(text(answer));
       if (body != null && body.hasNonNull("error")) {
         String said =
             "%s: %s: %s".formatted(uri, body.path("error").asText(), body.path("cure").asText());
@@ -179,11 +182,11 @@ public final class LiveClient implements AutoCloseable {
       return new IOException(
           "%s: answer %d that is not JSON: is this a pipeline?".formatted(uri, status), e);
     }
-    return new IOException("%s: answer %d: %s".formatted(uri, status, text(response)));
+    return new IOException("%s: answer %d: %s".formatted(uri, status, text(answer)));
   }
 
-  private static String text(HttpResponse<byte[]> response) {
-    return new String(response.body(), StandardCharsets.UTF_8);
+  private static String text(MemberQuestion.Answer answer) {
+    return new String(answer.body(), StandardCharsets.UTF_8);
   }
 
   private static String encode(String text) {

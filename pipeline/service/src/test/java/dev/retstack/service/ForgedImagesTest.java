@@ -13,13 +13,16 @@ import dev.retstack.service.replay.KafkaToTrace;
 import dev.retstack.service.replay.TraceProducer;
 import dev.retstack.service.support.CoreScript;
 import dev.retstack.service.support.LiveBench;
+import dev.retstack.service.support.TopicReader;
 import dev.retstack.service.support.Waits;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -31,6 +34,9 @@ import org.junit.jupiter.api.io.TempDir;
 class ForgedImagesTest {
   private static final Waits WAITS = new Waits(Duration.ofMinutes(2));
   private static final Image GOOD = CoreScript.image("build", "main", "walk", "leaf");
+
+  private static final byte[] FORGED_IMAGE = forged();
+  private static final int CORES = 4 * LiveBench.PARTITIONS;
 
   private final LiveBench bench = LiveBench.fresh();
 
@@ -66,6 +72,72 @@ class ForgedImagesTest {
     assertThat(copied.refused()).isEqualTo(FORGED);
   }
 
+  /**
+   * A fleet that starts again announces its image again: compaction then removes the first record,
+   * and the forged one stands before it. Partitions that did not use the image yet ask for it.
+   */
+  @Test
+  void theContentThatWasUsedStaysWhereCompactionLeavesAnotherBeforeIt() throws Exception {
+    bench.compactImages();
+    try (TraceProducer producer = new TraceProducer(bench.kafka(), bench.topics())) {
+      producer.image(GOOD);
+      try (Pipeline pipeline = PipelineService.start(bench.config())) {
+        run(pipeline, producer, "before", 1);
+        forge();
+        producer.image(GOOD);
+        producer.flush();
+        awaitForgedFirst(producer);
+        WAITS.await(pipeline.stop());
+      }
+      try (Pipeline pipeline = PipelineService.start(bench.config())) {
+        run(pipeline, producer, "behind", CORES);
+        assertThat(names(pipeline)).containsExactlyInAnyOrder("main", "walk", "leaf");
+        WAITS.await(pipeline.stop());
+      }
+    }
+  }
+
+  /** A producer may also take the good one away: its cores wait until it is announced again. */
+  @Test
+  void theContentThatWasUsedStaysWhereItWasDeleted() throws Exception {
+    try (TraceProducer producer = new TraceProducer(bench.kafka(), bench.topics())) {
+      producer.image(GOOD);
+      try (Pipeline pipeline = PipelineService.start(bench.config())) {
+        run(pipeline, producer, "before", 1);
+        WAITS.await(pipeline.stop());
+      }
+      bench.compactImages();
+      send(ImageKey.of(GOOD.getBuildId(), ConfluentFrame.encode(GOOD)), null);
+      forge();
+      awaitForgedFirst(producer);
+      try (Pipeline pipeline = PipelineService.start(bench.config())) {
+        WAITS.await(
+            "it is refused", () -> bench.scrape(pipeline).sum("retstack_images_refused_total") > 0);
+        producer.image(GOOD);
+        run(pipeline, producer, "behind", CORES);
+        assertThat(names(pipeline)).containsExactlyInAnyOrder("main", "walk", "leaf");
+        WAITS.await(pipeline.stop());
+      }
+    }
+  }
+
+  /** Segments are rolled by what is announced, and cleaned behind it. */
+  private void awaitForgedFirst(TraceProducer producer) throws Exception {
+    AtomicInteger filler = new AtomicInteger();
+    WAITS.await(
+        "compaction leaves the forged one first",
+        () -> {
+          producer.image(CoreScript.image("filler-" + filler.incrementAndGet(), "main"));
+          producer.flush();
+          for (var record : TopicReader.records(bench.kafka(), bench.topics().images())) {
+            if (GOOD.getBuildId().equals(ImageKey.buildId(record.key()))) {
+              return record.value() != null && Arrays.equals(record.value(), FORGED_IMAGE);
+            }
+          }
+          return false;
+        });
+  }
+
   /** Where the place of the first is no longer known, the topic says which was the first. */
   @Test
   void aForgottenImageIsNotForgedEither() throws Exception {
@@ -96,30 +168,42 @@ class ForgedImagesTest {
 
   /** Under the key of its content, under one of another form, and under the key of the good one. */
   private void forge() throws Exception {
+    List<byte[]> keys =
+        List.of(
+            ImageKey.of(GOOD.getBuildId(), FORGED_IMAGE),
+            GOOD.getBuildId().getBytes(UTF_8),
+            ImageKey.of(GOOD.getBuildId(), ConfluentFrame.encode(GOOD)));
+    for (byte[] key : keys) {
+      send(key, FORGED_IMAGE);
+    }
+  }
+
+  private void send(byte[] key, byte[] value) throws Exception {
+    try (KafkaProducer<byte[], byte[]> producer =
+        new KafkaProducer<>(
+            bench.kafka().producer(), new ByteArraySerializer(), new ByteArraySerializer())) {
+      producer.send(new ProducerRecord<>(bench.topics().images(), key, value)).get();
+    }
+  }
+
+  private static byte[] forged() {
     List<Symbol> symbols = new ArrayList<>();
     for (Symbol symbol : GOOD.getSymbols()) {
       symbols.add(new Symbol("forged_" + symbol.getName(), symbol.getAddress(), symbol.getSize()));
     }
-    byte[] forged = ConfluentFrame.encode(Image.newBuilder(GOOD).setSymbols(symbols).build());
-    List<byte[]> keys =
-        List.of(
-            ImageKey.of(GOOD.getBuildId(), forged),
-            GOOD.getBuildId().getBytes(UTF_8),
-            ImageKey.of(GOOD.getBuildId(), ConfluentFrame.encode(GOOD)));
-    try (KafkaProducer<byte[], byte[]> producer =
-        new KafkaProducer<>(
-            bench.kafka().producer(), new ByteArraySerializer(), new ByteArraySerializer())) {
-      for (byte[] key : keys) {
-        producer.send(new ProducerRecord<>(bench.topics().images(), key, forged)).get();
-      }
-    }
+    return ConfluentFrame.encode(Image.newBuilder(GOOD).setSymbols(symbols).build());
   }
 
   /** More cores than partitions, so that each partition asks for the image. */
   private static void run(Pipeline pipeline, TraceProducer producer, String session)
       throws Exception {
+    run(pipeline, producer, session, CORES);
+  }
+
+  private static void run(Pipeline pipeline, TraceProducer producer, String session, int count)
+      throws Exception {
     List<CoreScript> cores = new ArrayList<>();
-    for (int i = 0; i < 4 * LiveBench.PARTITIONS; i++) {
+    for (int i = 0; i < count; i++) {
       CoreScript core = new CoreScript(GOOD, session, session + "-" + i);
       core.enter("main").tick(3).enter("walk").tick(2).exit().enter("leaf").exit().exit().end();
       cores.add(core);

@@ -2,8 +2,6 @@ package dev.retstack.service.checkpoint;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -20,8 +18,6 @@ public record Checkpoint(int partition, long epoch, long nextOffset, Map<String,
   /** Key of the part that says with which revision cores begin, where they were told of before. */
   private static final String REVISION = "revision";
 
-  private static final Instant REVISIONS_FROM = Instant.parse("2020-01-01T00:00:00Z");
-
   /** The state before the first chunk. */
   public static Checkpoint initial(int partition) {
     return new Checkpoint(partition, 0, 0, new TreeMap<>());
@@ -29,16 +25,15 @@ public record Checkpoint(int partition, long epoch, long nextOffset, Map<String,
 
   /**
    * The same where what a state published before it was lost is published again: its cores begin
-   * with a revision that none of them had. A core is amended once in a checkpoint at most, so
-   * seconds rise faster.
+   * with a revision that none of them had. Each core that begins so, and each rise of a revision,
+   * is a record of the anomalies. So no revision is above their number, whatever a clock says.
+   *
+   * @param anomalies records that its partition of the anomalies has had, also those that expired
    */
-  static Checkpoint again(int partition, Instant now) {
+  static Checkpoint again(int partition, long anomalies) {
     Checkpoint again = initial(partition);
-    long revision = REVISIONS_FROM.until(now, ChronoUnit.SECONDS);
-    again
-        .parts()
-        .put(
-            REVISION, ByteBuffer.allocate(Integer.BYTES).putInt(Math.toIntExact(revision)).array());
+    int revision = Math.toIntExact(anomalies + 1);
+    again.parts().put(REVISION, ByteBuffer.allocate(Integer.BYTES).putInt(revision).array());
     return again;
   }
 

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.retstack.graph.snapshot.ByteOutput;
 import dev.retstack.graph.state.GraphState;
+import dev.retstack.service.identity.Holder;
 import dev.retstack.service.kafka.KafkaSettings;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -88,6 +89,11 @@ final class CheckpointStore {
               .formatted(topic, partition));
     }
     Checkpoint found = new Checkpoint(partition, in.getLong(), in.getLong(), parts);
+    if (found.epoch() < 0 || found.epoch() >= Holder.EPOCH_MAX || found.nextOffset() < 0) {
+      throw new CorruptCheckpointException(
+          "topic %s has partition %d at epoch %d, offset %d: no partition comes there"
+              .formatted(topic, partition, found.epoch(), found.nextOffset()));
+    }
     headHash = in.getLong();
     if (headHash != headOf(parts)) {
       throw new CorruptCheckpointException(

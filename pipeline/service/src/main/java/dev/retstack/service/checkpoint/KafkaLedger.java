@@ -3,12 +3,12 @@ package dev.retstack.service.checkpoint;
 import dev.retstack.graph.snapshot.SnapshotReader;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.schema.wire.Topics;
+import dev.retstack.service.identity.Holder;
 import dev.retstack.service.kafka.GroupMember;
 import dev.retstack.service.kafka.KafkaSettings;
 import dev.retstack.service.kafka.OtherVersionException;
 import java.io.IOException;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -38,7 +38,8 @@ import org.slf4j.LoggerFactory;
  * partition. The broker refuses the writes of an owner that was replaced. A reader with {@code
  * isolation.level=read_committed} sees each derived record once. The consumed offset is in the same
  * transaction, with the member's generation. So the broker refuses a member that the group
- * excluded, even before another owner opens the partition. Nothing here reads the offset back.
+ * excluded, even before another owner opens the partition. Nothing here reads the offset back;
+ * other members read who stands beside it ({@link Holder}).
  */
 public final class KafkaLedger implements Ledger {
   private static final Logger log = LoggerFactory.getLogger(KafkaLedger.class);
@@ -176,7 +177,10 @@ public final class KafkaLedger implements Ledger {
             + " are taken away; anomalies and spans of its chunks are withdrawn and published again",
         partition,
         gone.size());
-    Checkpoint anew = begun(Checkpoint.again(partition, Instant.now()));
+    openReader();
+    TopicPartition anomalies = new TopicPartition(topics.anomalies(), partition);
+    long published = reader.endOffsets(List.of(anomalies)).get(anomalies);
+    Checkpoint anew = begun(Checkpoint.again(partition, published));
     return Optional.of(takenOver(anew, anew.parts(), gone));
   }
 
@@ -278,15 +282,17 @@ public final class KafkaLedger implements Ledger {
       send(part);
       sent += part.key().length + (part.value() == null ? 0 : part.value().length);
     }
-    sendOffset(checkpoint.nextOffset());
+    sendOffset(checkpoint.nextOffset(), new Holder(checkpoint.epoch(), member.key()));
     producer.commitTransaction();
     inTransaction = false;
     return sent;
   }
 
-  private void sendOffset(long offset) throws Exception {
+  private void sendOffset(long offset, Holder holder) throws Exception {
     var next =
-        Map.of(new TopicPartition(topics.events(), partition), new OffsetAndMetadata(offset));
+        Map.of(
+            new TopicPartition(topics.events(), partition),
+            new OffsetAndMetadata(offset, holder.text()));
     ConsumerGroupMetadata as = null;
     try {
       as = member.commitsAs(partition);

@@ -1,5 +1,7 @@
 package dev.retstack.service.http;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import dev.retstack.schema.Node;
 import dev.retstack.service.identity.AnswerSeal;
 import dev.retstack.service.identity.Handshake;
@@ -9,6 +11,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Optional;
 
 /**
@@ -18,6 +21,9 @@ import java.util.Optional;
  * do.
  */
 public final class MemberQuestion {
+  /** Header of every answer: {@code owned=0,1; of=8}, and {@code ; missing=2} where some are. */
+  public static final String PARTITIONS = "Retstack-Partitions";
+
   private final Node node;
   private final HttpClient http;
   private final Duration patience;
@@ -68,6 +74,41 @@ public final class MemberQuestion {
     HttpResponse<T> response = http.send(asked.build(), handler);
     Handshake.require(node, challenge, response.headers());
     return response;
+  }
+
+  /**
+   * A whole answer, as the member signed it.
+   *
+   * @param partitions what is in it, see {@link MemberQuestion#PARTITIONS}
+   */
+  @SuppressWarnings("ArrayRecordComponent") // handed over once, never compared nor a key
+  public record Answer(int status, String partitions, byte[] body) {}
+
+  /**
+   * Asks for an answer whose every byte the member signs: its status, what partitions are in it,
+   * and its body, behind which the signature stands.
+   *
+   * @throws IOException where nobody answers, or somebody else, or the answer was changed
+   */
+  public Answer askWhole(String question, Optional<HttpToken> token)
+      throws IOException, InterruptedException {
+    HttpResponse<byte[]> response = ask(question, token, HttpResponse.BodyHandlers.ofByteArray());
+    String partitions = response.headers().firstValue(PARTITIONS).orElse("");
+    byte[] sealed = response.body();
+    int length = Math.max(0, sealed.length - AnswerSeal.BYTES);
+    seal.add(head(response.statusCode(), partitions));
+    seal.add(sealed, 0, length);
+    if (!isSigned(seal, Arrays.copyOfRange(sealed, length, sealed.length))) {
+      throw new IOException(
+          "its answer (status %d) is not what it signed: it was cut off, or somebody on the way changed it; ask again, or use TLS"
+              .formatted(response.statusCode()));
+    }
+    return new Answer(response.statusCode(), partitions, Arrays.copyOf(sealed, length));
+  }
+
+  /** What is signed of an answer before its body. */
+  public static byte[] head(int status, String partitions) {
+    return (status + " " + partitions + "\n").getBytes(UTF_8);
   }
 
   /** What the member signs of its answer to the last question. */

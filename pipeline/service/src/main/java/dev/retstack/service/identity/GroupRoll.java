@@ -15,21 +15,72 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.ConsumerGroupDescription;
+import org.apache.kafka.clients.admin.ListConsumerGroupOffsetsOptions;
 import org.apache.kafka.clients.admin.MemberDescription;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.GroupIdNotFoundException;
 
 /**
- * Who is in the consumer group of a job, as Kafka says: keys of members, and the partitions of
- * events that the group gave to each. Members without partitions sit in a group beside it.
+ * Who is in the consumer group of a job, as Kafka says: keys of members, the partitions of events
+ * that the group gave to each, and who committed each last. Members without partitions sit in a
+ * group beside it.
  */
 public final class GroupRoll implements AutoCloseable {
+  /**
+   * What Kafka said.
+   *
+   * @param given by the digest of a member's key, the partitions that the group gave to it
+   * @param holders who committed a partition last
+   */
+  public record Roll(Map<String, Set<Integer>> given, Map<Integer, Holder> holders) {
+    /** Nobody is known yet. */
+    public static final Roll EMPTY = new Roll(Map.of(), Map.of());
+
+    public Roll {
+      given = Map.copyOf(given);
+      holders = Map.copyOf(holders);
+    }
+
+    /** Whether a member has this key. */
+    public boolean isMember(String digest) {
+      return given.containsKey(digest);
+    }
+
+    /** Whether Kafka says that another one has taken the partition over since this epoch. */
+    public boolean isReplaced(int partition, String digest, long epoch) {
+      Holder holder = holders.get(partition);
+      return holder != null && !holder.key().equals(digest) && holder.epoch() > epoch;
+    }
+
+    /**
+     * Why a part of another member is not believed; empty where it is.
+     *
+     * @param digest of the key of the member that sent it
+     * @param epoch as the part says
+     */
+    public Optional<String> doubt(int partition, String digest, long epoch) {
+      Holder holder = holders.get(partition);
+      boolean isAnothers =
+          given.entrySet().stream()
+              .anyMatch(one -> one.getValue().contains(partition) && !one.getKey().equals(digest));
+      if (holder == null || !holder.key().equals(digest) || isAnothers) {
+        return Optional.of("by Kafka, the partition is not this member's now");
+      }
+      return holder.epoch() == epoch
+          ? Optional.empty()
+          : Optional.of(
+              "its part is of epoch %d, its commit in Kafka of %d"
+                  .formatted(epoch, holder.epoch()));
+    }
+  }
+
   private final KafkaSettings kafka;
   private final String events;
   private final String group;
   private final Duration patience;
-  private Admin admin;
+  private Admin admin; // made when it is needed; safe for several threads
 
   /**
    * A roll that asks when it is called.
@@ -52,20 +103,21 @@ public final class GroupRoll implements AutoCloseable {
   /**
    * Asks Kafka.
    *
-   * @return by the digest of a member's key, the partitions that it was given
+   * @param settled whether commits that are on their way are awaited
    * @throws IOException where Kafka does not say
    */
-  public Map<String, Set<Integer>> call() throws IOException {
+  public Roll call(boolean settled) throws IOException {
     try {
-      if (admin == null) {
-        admin = Admin.create(kafka.admin());
-      }
-      var asked = admin.describeConsumerGroups(List.of(group, beside(group))).describedGroups();
+      Admin kafkas = admin();
+      var options = new ListConsumerGroupOffsetsOptions().requireStable(settled);
+      var committed =
+          kafkas.listConsumerGroupOffsets(group, options).partitionsToOffsetAndMetadata();
+      var asked = kafkas.describeConsumerGroups(List.of(group, beside(group))).describedGroups();
       Map<String, Set<Integer>> members = new HashMap<>();
       for (var one : asked.values()) {
         describe(one, members);
       }
-      return members;
+      return new Roll(members, holders(committed));
     } catch (ExecutionException e) {
       throw unknown(Reason.of(e.getCause()), e);
     } catch (TimeoutException e) {
@@ -76,19 +128,34 @@ public final class GroupRoll implements AutoCloseable {
     }
   }
 
+  private synchronized Admin admin() {
+    if (admin == null) {
+      admin = Admin.create(kafka.admin());
+    }
+    return admin;
+  }
+
+  private Map<Integer, Holder> holders(KafkaFuture<Map<TopicPartition, OffsetAndMetadata>> asked)
+      throws ExecutionException, TimeoutException, InterruptedException {
+    Map<Integer, Holder> holders = new HashMap<>();
+    ifThere(asked)
+        .orElse(Map.of())
+        .forEach(
+            (partition, committed) -> {
+              if (partition.topic().equals(events) && committed != null) {
+                Holder.in(committed.metadata())
+                    .ifPresent(holder -> holders.put(partition.partition(), holder));
+              }
+            });
+    return holders;
+  }
+
   private void describe(
       KafkaFuture<ConsumerGroupDescription> asked, Map<String, Set<Integer>> members)
       throws ExecutionException, TimeoutException, InterruptedException {
-    ConsumerGroupDescription found;
-    try {
-      found = asked.get(patience.toMillis(), TimeUnit.MILLISECONDS);
-    } catch (ExecutionException e) {
-      if (e.getCause() instanceof GroupIdNotFoundException) {
-        return; // nobody was in it so far
-      }
-      throw e;
-    }
-    for (MemberDescription member : found.members()) {
+    List<MemberDescription> found =
+        ifThere(asked).map(one -> List.copyOf(one.members())).orElse(List.of());
+    for (MemberDescription member : found) {
       Optional<String> digest = MemberKey.digestIn(member.clientId());
       if (digest.isPresent()) {
         Set<Integer> partitions = members.computeIfAbsent(digest.get(), _ -> new TreeSet<>());
@@ -101,6 +168,19 @@ public final class GroupRoll implements AutoCloseable {
     }
   }
 
+  /** Empty where nobody was in the group so far. */
+  private <T> Optional<T> ifThere(KafkaFuture<T> asked)
+      throws ExecutionException, TimeoutException, InterruptedException {
+    try {
+      return Optional.of(asked.get(patience.toMillis(), TimeUnit.MILLISECONDS));
+    } catch (ExecutionException e) {
+      if (e.getCause() instanceof GroupIdNotFoundException) {
+        return Optional.empty();
+      }
+      throw e;
+    }
+  }
+
   private IOException unknown(String reason, Exception cause) {
     return new IOException(
         "Kafka at %s does not say who is in group %s: %s: allow DESCRIBE on the group and on %s"
@@ -109,7 +189,7 @@ public final class GroupRoll implements AutoCloseable {
   }
 
   @Override
-  public void close() {
+  public synchronized void close() {
     if (admin != null) {
       admin.close(Duration.ZERO);
     }

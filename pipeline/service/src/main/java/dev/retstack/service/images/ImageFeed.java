@@ -41,6 +41,7 @@ public final class ImageFeed implements AutoCloseable {
 
   private final KafkaConsumer<byte[], byte[]> consumer;
   private final Map<TopicPartition, Long> ends;
+  private final ImageClaims claims;
   private final ActorRef<ImageRegistry.Command> registry;
   private final Meters meters;
   private final Scheduler scheduler;
@@ -49,15 +50,18 @@ public final class ImageFeed implements AutoCloseable {
 
   /**
    * @param ends where the topic ends now; the registry hears when this much was read
+   * @param claims which the registry hears first
    * @param scheduler of the registry's system
    */
   public ImageFeed(
       KafkaSettings kafka,
       Map<TopicPartition, Long> ends,
+      ImageClaims claims,
       ActorRef<ImageRegistry.Command> registry,
       Meters meters,
       Scheduler scheduler) {
     this.ends = Map.copyOf(ends);
+    this.claims = claims;
     this.registry = registry;
     this.meters = meters;
     this.scheduler = scheduler;
@@ -75,6 +79,7 @@ public final class ImageFeed implements AutoCloseable {
 
   private void run() {
     try (consumer) {
+      registry.tell(new ImageRegistry.Claimed(claims.read(() -> closed)));
       List<TopicPartition> partitions = new ArrayList<>(ends.keySet());
       consumer.assign(partitions);
       consumer.seekToBeginning(partitions);

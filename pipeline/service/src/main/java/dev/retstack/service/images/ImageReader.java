@@ -55,8 +55,10 @@ public final class ImageReader implements ImageSource, AutoCloseable {
   }
 
   @Override
-  public CompletionStage<Map<String, ImageRecord>> search(Set<String> buildIds) {
-    return begin(searchThread, () -> new ImageSearch(kafka, topic, () -> closed).search(buildIds));
+  public CompletionStage<Map<String, ImageRecord>> search(
+      Set<String> buildIds, Map<String, String> claimed) {
+    return begin(
+        searchThread, () -> new ImageSearch(kafka, topic, () -> closed).search(buildIds, claimed));
   }
 
   private <T> CompletionStage<T> begin(ExecutorService where, Supplier<T> work) {

@@ -8,12 +8,15 @@ import dev.retstack.service.metrics.Meters;
 import dev.retstack.service.metrics.Metric;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.AbstractMatchingBehavior;
@@ -37,6 +40,13 @@ public final class ImageRegistry extends AbstractMatchingBehavior<ImageRegistry.
   public record Store(List<ImageRecord> images, ActorRef<Stored> replyTo) implements Command {
     public Store {
       images = List.copyOf(images);
+    }
+  }
+
+  /** Digests of contents that were used first, by {@link ImageClaims#key}; before all images. */
+  public record Claimed(Map<String, String> claims) implements Command {
+    public Claimed {
+      claims = Collections.unmodifiableMap(new LinkedHashMap<>(claims)); // in their order
     }
   }
 
@@ -96,6 +106,7 @@ public final class ImageRegistry extends AbstractMatchingBehavior<ImageRegistry.
   private final TimerScheduler<Command> timers;
   private final ImageTable images;
   private final ImageSource source;
+  private final Consumer<Map<String, String>> claims;
   private final Meters meters;
   private final Map<String, List<Find>> waiting = new HashMap<>();
   private final Set<String> beingRead = new HashSet<>();
@@ -114,14 +125,19 @@ public final class ImageRegistry extends AbstractMatchingBehavior<ImageRegistry.
    * @param bytesMax of the topic's messages that it holds in memory
    * @param placeBytesMax of memory for where others stand in the topic
    * @param source gives what went from memory
+   * @param claims hears which contents are used, by {@link ImageClaims#key}
    */
   public static Behavior<Command> create(
-      long bytesMax, long placeBytesMax, ImageSource source, Meters meters) {
+      long bytesMax,
+      long placeBytesMax,
+      ImageSource source,
+      Consumer<Map<String, String>> claims,
+      Meters meters) {
     ImageTable images = new ImageTable(bytesMax, placeBytesMax);
     return Behaviors.setup(
         context ->
             Behaviors.withTimers(
-                timers -> new ImageRegistry(context, timers, images, source, meters)));
+                timers -> new ImageRegistry(context, timers, images, source, claims, meters)));
   }
 
   private ImageRegistry(
@@ -129,17 +145,20 @@ public final class ImageRegistry extends AbstractMatchingBehavior<ImageRegistry.
       TimerScheduler<Command> timers,
       ImageTable images,
       ImageSource source,
+      Consumer<Map<String, String>> claims,
       Meters meters) {
     super(context);
     this.timers = timers;
     this.images = images;
     this.source = source;
+    this.claims = claims;
     this.meters = meters;
   }
 
   @Override
   public Behavior<Command> onMessage(Command command) {
     return switch (command) {
+      case Claimed m -> onClaimed(m.claims());
       case Store m -> onStore(m);
       case Find m -> onFind(m);
       case GiveUp m -> onGiveUp(m);
@@ -152,6 +171,11 @@ public final class ImageRegistry extends AbstractMatchingBehavior<ImageRegistry.
           throw new IllegalStateException("cannot read the images topic any more", m.cause());
       case CatchesUpSlowly _ -> onCatchesUpSlowly();
     };
+  }
+
+  private Behavior<Command> onClaimed(Map<String, String> earlier) {
+    images.claimed(earlier);
+    return this;
   }
 
   private Behavior<Command> onStore(Store store) {
@@ -177,7 +201,7 @@ public final class ImageRegistry extends AbstractMatchingBehavior<ImageRegistry.
       case REFUSED -> {
         meters.count(Metric.IMAGES_REFUSED);
         log.warn(
-            "image {} at {} is refused: another content came first under this build-id, and its"
+            "image {} at {} is refused: another content came or was used first under this build-id, and its"
                 + " names stay; see who may write to the images topic",
             Visible.line(buildId),
             record.place());
@@ -262,9 +286,11 @@ public final class ImageRegistry extends AbstractMatchingBehavior<ImageRegistry.
       searching = true;
       Set<String> asked = Set.copyOf(toSearch);
       toSearch.clear();
+      Map<String, String> claimed = new HashMap<>();
+      asked.forEach(id -> images.claim(id).ifPresent(digest -> claimed.put(id, digest)));
       getContext()
           .pipeToSelf(
-              source.search(asked),
+              source.search(asked, claimed),
               (found, why) -> why == null ? new Searched(asked, found) : new Unreadable(why));
     }
   }
@@ -308,6 +334,10 @@ public final class ImageRegistry extends AbstractMatchingBehavior<ImageRegistry.
     List<Find> answered = waiting.remove(image.getBuildId());
     waitedEnough(image.getBuildId());
     if (answered != null) {
+      Map<String, String> used = images.used(image.getBuildId());
+      if (!used.isEmpty()) {
+        claims.accept(used);
+      }
       for (Find find : answered) {
         timers.cancel(find);
         find.replyTo().tell(new Found(find.buildId(), Optional.of(image), Optional.empty()));

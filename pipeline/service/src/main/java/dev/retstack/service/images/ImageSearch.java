@@ -45,9 +45,10 @@ final class ImageSearch {
    * The first record of each of these images that is in the topic; a Kafka that is away is waited
    * for.
    *
+   * @param claimed by build-id, the digest of the only content that counts
    * @throws WakeupException once closed
    */
-  Map<String, ImageRecord> search(Set<String> buildIds) {
+  Map<String, ImageRecord> search(Set<String> buildIds, Map<String, String> claimed) {
     long start = System.nanoTime();
     Map<String, ImageRecord> found = new HashMap<>();
     try (var consumer =
@@ -58,7 +59,7 @@ final class ImageSearch {
       while (!ends.isEmpty()) {
         requireOpen();
         for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
-          take(record, buildIds, found);
+          take(record, buildIds, claimed, found);
         }
         ends.entrySet().removeIf(end -> hasReached(consumer, end.getKey(), end.getValue()));
       }
@@ -94,13 +95,19 @@ final class ImageSearch {
   }
 
   private static void take(
-      ConsumerRecord<byte[], byte[]> record, Set<String> wanted, Map<String, ImageRecord> found) {
+      ConsumerRecord<byte[], byte[]> record,
+      Set<String> wanted,
+      Map<String, String> claimed,
+      Map<String, ImageRecord> found) {
     String buildId = ImageKey.buildId(record.key());
     if (!wanted.contains(buildId) || found.containsKey(buildId) || record.value() == null) {
       return;
     }
     try {
-      found.put(buildId, ImageRecord.of(record));
+      ImageRecord image = ImageRecord.of(record);
+      if (claimed.getOrDefault(buildId, image.digest()).equals(image.digest())) {
+        found.put(buildId, image);
+      }
     } catch (CorruptChunkException e) {
       log.debug("image {} at {} is not readable: {}", buildId, record.offset(), e.getMessage());
     }

@@ -16,6 +16,9 @@ public interface ImageSource {
   /**
    * Reads the whole topic, and gives the first record of each of these images that is there. Waits,
    * fails and ends as {@link #read} does.
+   *
+   * @param claimed by build-id, the digest of the only content that counts
    */
-  CompletionStage<Map<String, ImageRecord>> search(Set<String> buildIds);
+  CompletionStage<Map<String, ImageRecord>> search(
+      Set<String> buildIds, Map<String, String> claimed);
 }

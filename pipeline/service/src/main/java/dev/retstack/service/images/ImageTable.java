@@ -2,15 +2,18 @@ package dev.retstack.service.images;
 
 import dev.retstack.schema.wire.Digest;
 import java.util.BitSet;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /**
  * Places of images in the topic, and the messages of those that were asked for last: as many of
- * each as bounds allow. The first content of a build-id counts. A pure table; it does not decide
- * who reads an image again.
+ * each as bounds allow. The first content of a build-id counts, and before that the one that was
+ * used first. A pure table; it does not decide who reads an image again.
  */
 final class ImageTable {
   /** What is known of an image. */
@@ -65,6 +68,9 @@ final class ImageTable {
 
   private final Set<String> gone = new HashSet<>();
 
+  /** Digests of the contents that were used first, by {@link ImageClaims#key}, oldest first. */
+  private final Map<String, String> claims = new LinkedHashMap<>();
+
   /** By when they were used, longest ago first. */
   private final LinkedHashMap<String, byte[]> held = new LinkedHashMap<>(16, 0.75f, true);
 
@@ -84,10 +90,48 @@ final class ImageTable {
     this.placeBytesMax = placeBytesMax;
   }
 
+  /** These contents count, whatever is announced before them. */
+  void claimed(Map<String, String> earlier) {
+    claims.putAll(earlier);
+    drop(claims, new HashMap<>());
+  }
+
+  /** The digest of the content that was used first; empty where none was. */
+  Optional<String> claim(String buildId) {
+    return Optional.ofNullable(claims.get(ImageClaims.key(buildId)));
+  }
+
+  /**
+   * The content of an image that is known is used: it counts from now on.
+   *
+   * @return what is to be written of that, by {@link ImageClaims#key}; null for one that gives way
+   */
+  Map<String, String> used(String buildId) {
+    Content content = places.get(buildId);
+    String key = ImageClaims.key(buildId);
+    Map<String, String> changed = new HashMap<>();
+    if (content != null && claims.putIfAbsent(key, content.digest()) == null) {
+      changed.put(key, content.digest());
+      drop(claims, changed);
+    }
+    return changed;
+  }
+
+  private static void drop(Map<String, String> claims, Map<String, String> changed) {
+    Iterator<String> oldest = claims.keySet().iterator();
+    while (claims.size() > ImageClaims.CLAIMS_MAX) {
+      changed.put(oldest.next(), null);
+      oldest.remove();
+    }
+  }
+
   /** An image was announced. If it is taken, this is the place that counts from now on. */
   Came came(String buildId, ImagePlace place, byte[] message) {
     Content first = places.get(buildId);
     String digest = Digest.of(message);
+    if (claim(buildId).filter(claimed -> !claimed.equals(digest)).isPresent()) {
+      return Came.REFUSED;
+    }
     if (first == null && (placeBytes(buildId) > placeBytesMax || mayBeForgotten(buildId))) {
       forgotten++;
       return Came.UNSURE;

@@ -68,7 +68,22 @@ public final class GroupMember {
     }
   }
 
+  private final String key;
   private final AtomicReference<Known> known = new AtomicReference<>(Known.NOTHING);
+
+  /**
+   * A member that has joined nothing yet.
+   *
+   * @param key digest of its key, which stands beside what it commits
+   */
+  public GroupMember(String key) {
+    this.key = key;
+  }
+
+  /** Digest of its key. */
+  public String key() {
+    return key;
+  }
 
   private void become(UnaryOperator<Known> next) {
     known.getAndUpdate(next).over().complete(null);

@@ -15,8 +15,6 @@ import java.io.IOException;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -44,7 +42,7 @@ public final class NodeFeed extends TopicFeed {
   private final NodeTable table;
   private final GroupRoll roll;
   private final MemberKey key;
-  private volatile Map<String, Set<Integer>> members = Map.of();
+  private volatile GroupRoll.Roll members = GroupRoll.Roll.EMPTY;
   private volatile boolean stranger;
   private volatile Node self;
   private volatile List<Node> running = List.of();
@@ -88,18 +86,20 @@ public final class NodeFeed extends TopicFeed {
   }
 
   private boolean isMember(Node node) {
-    boolean isMember = members.containsKey(SignedNode.digest(node));
+    boolean isMember = members.isMember(SignedNode.digest(node));
     stranger |= !isMember;
     return isMember;
   }
 
-  /** The member to which the group gave this partition, as far as is known. */
-  public Optional<String> owner(int partition) {
-    Map<String, Set<Integer>> known = members;
-    return running.stream()
-        .filter(node -> known.getOrDefault(SignedNode.digest(node), Set.of()).contains(partition))
-        .map(Node::getNode)
-        .findFirst();
+  /** Who is in the group and has which partition, as Kafka said some seconds ago. */
+  public GroupRoll.Roll roll() {
+    return members;
+  }
+
+  /** The same, as Kafka says now; where it does not answer, as it said last. Waits for it. */
+  public GroupRoll.Roll rollNow() {
+    callRoll(true);
+    return members;
   }
 
   /** Proves to a caller that this is the member that announced its address. */
@@ -147,7 +147,8 @@ public final class NodeFeed extends TopicFeed {
     while (!isClosed()) {
       long since = System.nanoTime() - called;
       if (since >= ROLL.toNanos() || (stranger && since >= ROLL_SOONER.toNanos())) {
-        callRoll();
+        stranger = false;
+        callRoll(false);
         called = System.nanoTime();
       }
       if (System.nanoTime() - said >= INTERVAL.toNanos()) {
@@ -162,10 +163,9 @@ public final class NodeFeed extends TopicFeed {
   }
 
   /** Where Kafka does not say who is in the group, those who were there stay. */
-  private void callRoll() {
-    stranger = false;
+  private void callRoll(boolean settled) {
     try {
-      members = Map.copyOf(roll.call());
+      members = roll.call(settled);
     } catch (IOException e) {
       log.warn("{}; trying again", e.getMessage());
     }

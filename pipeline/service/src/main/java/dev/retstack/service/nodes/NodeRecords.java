@@ -13,7 +13,6 @@ import dev.retstack.service.kafka.KafkaSettings;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
-import java.util.Set;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.KafkaException;
@@ -88,11 +87,11 @@ public final class NodeRecords {
   public static List<Node> running(KafkaSettings kafka, Topics topics, String group)
       throws IOException {
     String topic = topics.nodes();
-    Set<String> members;
+    GroupRoll.Roll members;
     try (GroupRoll roll = new GroupRoll(kafka, topics.events(), group, PATIENCE)) {
-      members = roll.call().keySet();
+      members = roll.call(false);
     }
-    NodeTable table = new NodeTable(group, node -> members.contains(SignedNode.digest(node)));
+    NodeTable table = new NodeTable(group, node -> members.isMember(SignedNode.digest(node)));
     TopicPartition partition = partition(topic);
     try (KafkaConsumer<byte[], byte[]> consumer = consumer(kafka)) {
       var found = consumer.partitionsFor(topic, PATIENCE);

@@ -95,7 +95,8 @@ final class Answers {
             view.anomalies(new CoreKey(tree.session(), tree.core())).stream()
                 .filter(row -> row.time() >= from && row.time() <= to)
                 .toList();
-    return answer(GraphView.of(page.rows(), found, depth, view.coverage().cut()), page, parameters);
+    Rendering trees = GraphView.of(page.rows(), found, depth, view.coverage().cut());
+    return answer(view.coverage().ahead(trees), page, parameters);
   }
 
   static Answer stacks(View view, Map<String, String> parameters) {
@@ -178,7 +179,8 @@ final class Answers {
             rows(parameters));
     List<AnomalySum> found = view.anomalies(query);
     Page<AnomalySum> page = Page.of(found, "anomalies", parameters);
-    return answer(AnomaliesView.of(page.rows()), page, parameters);
+    Rendering rows = AnomaliesView.of(page.rows());
+    return answer(view.coverage().ahead(rows), page, parameters);
   }
 
   static Answer cores(Job.Cores cores, Map<String, String> parameters) {
@@ -264,12 +266,14 @@ final class Answers {
 
   static Answer timeline(Windows.Drawn drawn, Map<String, String> parameters) {
     Document shown = TimelineView.of(drawn.cores(), byColumns(parameters));
-    return answer(CutOff.ahead(drawn.coverage().cut(), shown), parameters);
+    Rendering behind = CutOff.ahead(drawn.coverage().cut(), shown);
+    return answer(drawn.coverage().ahead(behind), parameters);
   }
 
   static Answer hits(Windows.Searched searched, Map<String, String> parameters) {
     Document shown = HitsView.of(searched.found(), byColumns(parameters));
-    return answer(CutOff.ahead(searched.coverage().cut(), shown), parameters);
+    Rendering behind = CutOff.ahead(searched.coverage().cut(), shown);
+    return answer(searched.coverage().ahead(behind), parameters);
   }
 
   private static boolean byColumns(Map<String, String> parameters) {

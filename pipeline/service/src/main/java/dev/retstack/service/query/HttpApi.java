@@ -18,10 +18,12 @@ import dev.retstack.service.control.ControlRoutes;
 import dev.retstack.service.http.Access;
 import dev.retstack.service.http.Endpoint;
 import dev.retstack.service.http.HttpSettings;
+import dev.retstack.service.http.MemberQuestion;
 import dev.retstack.service.http.QueryGate;
 import dev.retstack.service.http.Refusals;
 import dev.retstack.service.http.RequestDeadline;
 import dev.retstack.service.http.SchemaRoutes;
+import dev.retstack.service.identity.AnswerSeal;
 import dev.retstack.service.identity.Handshake;
 import dev.retstack.service.identity.Nonces;
 import dev.retstack.service.metrics.Samples;
@@ -50,16 +52,16 @@ import org.apache.pekko.http.javadsl.server.PathMatcher0;
 import org.apache.pekko.http.javadsl.server.PathMatchers;
 import org.apache.pekko.http.javadsl.server.Route;
 import org.apache.pekko.stream.javadsl.Flow;
+import org.apache.pekko.stream.javadsl.Source;
+import org.apache.pekko.util.ByteString;
 
 /**
  * The HTTP side of a member: questions about what the job has reconstructed, this member's health,
  * and the schemas of what is published. Any member answers for all: the headers {@value
- * #PARTITIONS} and {@value #PARTS} say which partitions are in an answer, and from whom.
+ * MemberQuestion#PARTITIONS} and {@value #PARTS} say which partitions are in an answer, and from
+ * whom.
  */
 public final class HttpApi {
-  /** Header of every answer: {@code owned=0,1; of=8}, and {@code ; missing=2} where some are. */
-  public static final String PARTITIONS = "Retstack-Partitions";
-
   /** Header of answers of the whole job: {@code 0=host:7070 age=12 lag=0, 1=missing}. */
   public static final String PARTS = "Retstack-Parts";
 
@@ -156,11 +158,36 @@ public final class HttpApi {
         ? route
         : mapResponse(
             response ->
-                response
+                sealed(request, challenge.get(), response)
                     .addHeader(
                         RawHeader.create(Handshake.PROOF, job.nodes().proof(challenge.get())))
                     .addHeader(RawHeader.create(Handshake.NONCE, nonces.next())),
             () -> route);
+  }
+
+  /** With a signature behind its body; health is no secret, and parts are signed one by one. */
+  private HttpResponse sealed(HttpRequest request, String challenge, HttpResponse response) {
+    String asked = request.getUri().getPathString();
+    if (Endpoint.label(asked).equals("health") || asked.equals(Endpoint.PARTS_OF.path())) {
+      return response;
+    }
+    AnswerSeal seal = job.nodes().seal(challenge, Access.question(request.getUri()));
+    String partitions =
+        response.getHeader(MemberQuestion.PARTITIONS).map(HttpHeader::value).orElse("");
+    seal.add(MemberQuestion.head(response.status().intValue(), partitions));
+    Source<ByteString, ?> body =
+        response
+            .entity()
+            .getDataBytes()
+            .map(
+                bytes -> {
+                  seal.add(bytes.toArray());
+                  return bytes;
+                })
+            .concatLazy(
+                Source.lazySingle(() -> ByteString.fromArrayUnsafe(job.nodes().sign(seal))));
+    return response.withEntity(
+        HttpEntities.createChunked(response.entity().getContentType(), body));
   }
 
   private Route counted(Uri uri, Route route) {

@@ -11,6 +11,8 @@ import dev.retstack.schema.wire.NearNames;
 import dev.retstack.service.history.History;
 import dev.retstack.service.http.HeapRoom;
 import dev.retstack.service.http.HttpSettings;
+import dev.retstack.service.identity.GroupRoll;
+import dev.retstack.service.identity.SignedNode;
 import dev.retstack.service.kafka.EndOffsets;
 import dev.retstack.service.nodes.Deaths;
 import dev.retstack.service.nodes.FleetFeed;
@@ -40,8 +42,9 @@ import java.util.stream.Collectors;
 
 /**
  * Answers for the whole job: asks all members for their parts, including this one, and merges them.
- * The nodes topic names the running members. A member that sends a partition owns it; of two, the
- * one with the higher epoch. A part that no member sends is reported as missing.
+ * The nodes topic names the running members. A part is taken from the member that committed its
+ * partition last, by Kafka, and of that commit's epoch. A partition without one is reported as
+ * missing.
  */
 public final class Job implements AutoCloseable {
   /** The bytes of a state, and about as much again for what is read of them. */
@@ -243,13 +246,13 @@ public final class Job implements AutoCloseable {
               for (PeerClient.Said said : asked.stream().map(CompletableFuture::join).toList()) {
                 for (Part part : said.parts()) {
                   if (part.isAbsent()) {
-                    missing.add(said.node() + ": " + part.absent());
+                    missing.add(said.node().getNode() + ": " + part.absent());
                   } else {
                     told.add(part.history());
                   }
                 }
                 if (!said.failure().isEmpty()) {
-                  missing.add(said.node() + ": " + said.failure());
+                  missing.add(said.node().getNode() + ": " + said.failure());
                 }
               }
               return new Past(History.merge(told), told.size(), missing);
@@ -294,11 +297,11 @@ public final class Job implements AutoCloseable {
     long start = System.nanoTime();
     List<CompletableFuture<PeerClient.Said>> asked = ask(wanted, share);
     return CompletableFuture.allOf(asked.toArray(CompletableFuture[]::new))
+        .thenCompose(_ -> believed(asked.stream().map(CompletableFuture::join).toList()))
         .thenCombine(
             ends.ask(),
-            (_, end) -> {
+            (said, end) -> {
               share.requireAlone();
-              List<PeerClient.Said> said = asked.stream().map(CompletableFuture::join).toList();
               return put(said, end, (System.nanoTime() - start) / 1_000_000);
             });
   }
@@ -308,13 +311,49 @@ public final class Job implements AutoCloseable {
     List<CompletableFuture<PeerClient.Said>> asked = new ArrayList<>();
     asked.add(
         own.parts(wanted, share)
-            .thenApply(parts -> new PeerClient.Said(nodes.self().getNode(), parts, ""))
+            .thenApply(parts -> new PeerClient.Said(nodes.self(), parts, ""))
             .toCompletableFuture());
     Map<String, String> unreachable = watch.unreachable();
     for (Node node : nodes.others()) {
       asked.add(peers.ask(node, wanted, share, unreachable.containsKey(node.getNode())));
     }
     return asked;
+  }
+
+  /** Kafka is asked once more where a part does not agree with what it said some seconds ago. */
+  private CompletionStage<List<PeerClient.Said>> believed(List<PeerClient.Said> said) {
+    GroupRoll.Roll known = nodes.roll();
+    boolean doubted =
+        said.stream()
+            .anyMatch(one -> one.parts().stream().anyMatch(p -> doubt(known, one, p).isPresent()));
+    CompletionStage<GroupRoll.Roll> roll =
+        doubted
+            ? CompletableFuture.supplyAsync(nodes::rollNow, Thread::startVirtualThread)
+            : CompletableFuture.completedStage(known);
+    return roll.thenApply(
+        now ->
+            said.stream()
+                .map(
+                    one ->
+                        new PeerClient.Said(
+                            one.node(),
+                            one.parts().stream().map(part -> believed(now, one, part)).toList(),
+                            one.failure()))
+                .toList());
+  }
+
+  private Part believed(GroupRoll.Roll roll, PeerClient.Said from, Part part) {
+    return doubt(roll, from, part).map(why -> Part.absent(part.partition(), why)).orElse(part);
+  }
+
+  /** This member believes itself, until Kafka says that another one has the partition now. */
+  private Optional<String> doubt(GroupRoll.Roll roll, PeerClient.Said from, Part part) {
+    String key = SignedNode.digest(from.node());
+    boolean isSelf = from.node().equals(nodes.self());
+    if (part.isAbsent() || (isSelf && !roll.isReplaced(part.partition(), key, part.epoch()))) {
+      return Optional.empty();
+    }
+    return roll.doubt(part.partition(), key, part.epoch());
   }
 
   private Gathered put(
@@ -324,9 +363,9 @@ public final class Job implements AutoCloseable {
     for (PeerClient.Said one : said) {
       for (Part part : one.parts()) {
         Part other = best.get(part.partition());
-        if (other == null || isBetter(part, one.node(), other, from.get(part.partition()))) {
+        if (other == null || part.beats(other)) {
           best.put(part.partition(), part);
-          from.put(part.partition(), one.node());
+          from.put(part.partition(), one.node().getNode());
         }
       }
     }
@@ -334,7 +373,7 @@ public final class Job implements AutoCloseable {
     String failures =
         said.stream()
             .filter(one -> !one.failure().isEmpty())
-            .map(one -> one.node() + ": " + one.failure())
+            .map(one -> one.node().getNode() + ": " + one.failure())
             .collect(Collectors.joining("; "));
     List<PartRow> rows = new ArrayList<>();
     for (int p = 0; p < own.partitionCount(); p++) {
@@ -350,15 +389,6 @@ public final class Job implements AutoCloseable {
       }
     }
     return new Gathered(best, Coverage.of(rows));
-  }
-
-  /** Of two members that have a partition, the one is right to which the group gave it. */
-  private boolean isBetter(Part part, String node, Part other, String otherNode) {
-    Optional<String> owner = nodes.owner(part.partition());
-    boolean isOwners = owner.filter(node::equals).isPresent();
-    boolean isOther = owner.filter(otherNode::equals).isPresent();
-    boolean saysNothing = isOwners == isOther || part.isAbsent() || other.isAbsent();
-    return saysNothing ? part.beats(other) : isOwners;
   }
 
   private static PartRow row(

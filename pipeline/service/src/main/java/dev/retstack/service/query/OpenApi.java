@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.retstack.service.http.CommandGuard;
 import dev.retstack.service.http.Endpoint;
+import dev.retstack.service.http.MemberQuestion;
 import dev.retstack.service.http.Parameter;
 import dev.retstack.service.metrics.Samples;
 import java.util.Collection;
@@ -48,7 +49,7 @@ final class OpenApi {
             "description",
             "Questions about what a member of the pipeline has reconstructed. Answers are true for"
                 + " the partitions that the header "
-                + HttpApi.PARTITIONS
+                + MemberQuestion.PARTITIONS
                 + " names.");
     document.putArray("servers").addObject().put("url", "/");
     document.set("paths", paths);

@@ -28,7 +28,7 @@ import java.util.Optional;
 /**
  * What the owner of a partition sends to the member that answers for the whole job.
  *
- * @param epoch how often it was taken over; of two parts of one partition the higher one is true
+ * @param epoch how often it was taken over; Kafka says which is true
  * @param nextOffset first offset that is not in it
  * @param checkpointedOffset what a restart would go back to
  * @param skippedOffsets offsets that were never delivered
@@ -226,12 +226,9 @@ record Part(
     return !absent.isEmpty();
   }
 
-  /** Whether it is the one to believe; a former owner that was not told yet has a lower epoch. */
+  /** Whether it is the one to take, of two that may be believed. */
   boolean beats(Part other) {
-    if (isAbsent() != other.isAbsent()) {
-      return other.isAbsent();
-    }
-    return epoch == other.epoch ? nextOffset > other.nextOffset : epoch > other.epoch;
+    return isAbsent() == other.isAbsent() ? nextOffset > other.nextOffset : other.isAbsent();
   }
 
   /** As a copy of the state. */

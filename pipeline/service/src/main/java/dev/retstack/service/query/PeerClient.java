@@ -54,7 +54,7 @@ final class PeerClient implements AutoCloseable {
    *
    * @param failure why it is not all; empty where it is
    */
-  record Said(String node, List<Part> parts, String failure) {
+  record Said(Node node, List<Part> parts, String failure) {
     Said {
       parts = List.copyOf(parts);
     }
@@ -92,7 +92,7 @@ final class PeerClient implements AutoCloseable {
               closeQuietly(body.get());
               synchronized (parts) {
                 String why = failure == null ? "" : why(failure, first);
-                return new Said(node.getNode(), parts, why);
+                return new Said(node, parts, why);
               }
             });
   }

@@ -9,6 +9,7 @@ import dev.retstack.schema.wire.Visible;
 import dev.retstack.service.http.BadRequestException;
 import dev.retstack.service.http.Endpoint;
 import dev.retstack.service.http.HeapRoom;
+import dev.retstack.service.http.MemberQuestion;
 import dev.retstack.service.http.Page;
 import dev.retstack.service.http.QueryGate;
 import dev.retstack.service.http.Refusals;
@@ -377,7 +378,7 @@ public final class Questions {
             + "; of="
             + coverage.of()
             + (missing.isEmpty() ? "" : "; missing=" + missing);
-    HttpResponse stated = response.addHeader(RawHeader.create(HttpApi.PARTITIONS, value));
+    HttpResponse stated = response.addHeader(RawHeader.create(MemberQuestion.PARTITIONS, value));
     if (coverage.parts().isEmpty()) {
       return stated;
     }

@@ -2,6 +2,9 @@ package dev.retstack.service.view;
 
 import dev.retstack.service.table.CutOff;
 import dev.retstack.service.table.Document;
+import dev.retstack.service.table.Format;
+import dev.retstack.service.table.Line;
+import dev.retstack.service.table.Rendering;
 import java.util.List;
 
 /**
@@ -52,9 +55,23 @@ public record Coverage(List<Integer> owned, int of, List<PartRow> parts, boolean
   void addTo(Document document) {
     var _ = CutOff.ahead(cut, document);
     addFields(document);
-    for (PartRow part : missing()) {
-      document.line("partition %d is missing: %s".formatted(part.partition(), part.missing()));
-    }
+    missing().forEach(part -> document.line(line(part)));
+  }
+
+  /** The same text ahead of what has no place for it; its JSON and CSV have it in the header. */
+  public Rendering ahead(Rendering shown) {
+    return (form, out) -> {
+      if (form == Format.TEXT) {
+        for (PartRow part : missing()) {
+          Line.write(out, "# " + line(part));
+        }
+      }
+      shown.write(form, out);
+    };
+  }
+
+  private static String line(PartRow part) {
+    return "partition %d is missing: %s".formatted(part.partition(), part.missing());
   }
 
   /** {@code "partitions": {"owned": [..], "of": N}}, and {@code "parts"} of a job. */

@@ -15,6 +15,7 @@ import dev.retstack.service.kafka.KafkaSettings;
 import dev.retstack.service.kafka.TopicAdmin;
 import dev.retstack.service.partition.StateCopy;
 import dev.retstack.service.support.JoinedGroup;
+import dev.retstack.service.support.Seeds;
 import dev.retstack.service.support.TestBroker;
 import dev.retstack.service.support.TopicReader;
 import dev.retstack.service.support.Waits;
@@ -313,6 +314,46 @@ class KafkaLedgerTest {
             kafka.producer(), new ByteArraySerializer(), new ByteArraySerializer())) {
       byte[] whole = (topics.prefix() + "/0/" + key).getBytes(UTF_8);
       var _ = producer.send(new ProducerRecord<>(topics.state(), 0, whole, record)).get();
+    }
+  }
+
+  @Test
+  void anEpochOrOffsetThatNoPartitionReachesIsForged() throws Exception {
+    for (long forged : List.of(-1L, Long.MIN_VALUE, 1L << 62, Long.MAX_VALUE)) {
+      for (boolean isEpoch : List.of(true, false)) {
+        ByteBuffer at = ByteBuffer.allocate(4 + 8 + 8 + 8).putInt(0);
+        at.putLong(isEpoch ? forged : 1).putLong(isEpoch ? 1 : -1 - Math.abs(forged >> 1));
+        write("at", CheckpointCodec.encode(at.array()).getFirst());
+        try (KafkaLedger ledger = ledger(0)) {
+          assertThatThrownBy(ledger::open)
+              .as("%d", forged)
+              .isInstanceOf(UnreadableCheckpointException.class);
+        }
+      }
+    }
+  }
+
+  /** Whatever a clock says, each begins above all that was published before. */
+  @Test
+  void eachRepairBeginsWithARevisionThatNoRecordHas() throws Exception {
+    long seed = Seeds.fresh();
+    Random random = new Random(seed);
+    int highest = 0;
+    for (int round = 0; round < 5; round++) {
+      write("at", new byte[] {1});
+      try (KafkaLedger ledger =
+          new KafkaLedger(
+              kafka, topics, topics.prefix(), 0, group.member(), new StartAt.Earliest(), true)) {
+        Checkpoint anew = ledger.open();
+        int begins = Checkpoint.takeRevision(new HashMap<>(anew.parts()));
+        assertThat(begins).as("round %d of seed %d", round, seed).isGreaterThan(highest);
+        // a core is amended when it begins, and then each time that a chunk of it comes late
+        for (int rises = random.nextInt(4); rises >= 0; rises--) {
+          ledger.publish(List.of(anomaly("amended to " + begins)));
+          highest = begins++;
+        }
+        ledger.commit(checkpoint(0, anew.epoch(), 0, new byte[] {1}));
+      }
     }
   }
 

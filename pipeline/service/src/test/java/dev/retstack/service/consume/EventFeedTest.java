@@ -12,6 +12,7 @@ import dev.retstack.service.checkpoint.Checkpoint;
 import dev.retstack.service.checkpoint.KafkaLedger;
 import dev.retstack.service.checkpoint.Ledger;
 import dev.retstack.service.checkpoint.StartAt;
+import dev.retstack.service.images.ImageClaims;
 import dev.retstack.service.images.ImageFeed;
 import dev.retstack.service.images.ImageReader;
 import dev.retstack.service.images.ImageRegistry;
@@ -63,7 +64,7 @@ class EventFeedTest {
 
   private final ActorTestKit kit = ActorTestKit.create();
   private final LiveBench bench = LiveBench.fresh();
-  private final GroupMember member = new GroupMember();
+  private final GroupMember member = new GroupMember("");
   private final CountDownLatch opened = new CountDownLatch(LiveBench.PARTITIONS);
   private final CountDownLatch gate = new CountDownLatch(1);
   private final Map<Integer, Integer> openings = new ConcurrentHashMap<>();
@@ -74,12 +75,13 @@ class EventFeedTest {
   private EventFeed feed;
   private ImageFeed images;
   private ImageReader reader;
+  private ImageClaims claims;
 
   /** A ledger in Kafka whose owner hears late that it is open, or that fails. */
   private final class LateLedger implements Ledger {
     private final Ledger kafka;
     private final int partition;
-    private final GroupMember as = new GroupMember();
+    private final GroupMember as = new GroupMember("");
     private boolean refused = !refusesOnce;
 
     LateLedger(int partition) {
@@ -165,17 +167,20 @@ class EventFeedTest {
     ActorTestKit.shutdown(kit.system(), WAITS.patience());
     images.close();
     reader.close();
+    claims.close();
   }
 
   private ActorRef<Partitions.Command> partitions() throws Exception {
     reader = new ImageReader(bench.kafka(), bench.topics().images());
+    claims = new ImageClaims(bench.kafka(), bench.topics(), bench.topics().prefix());
     ActorRef<ImageRegistry.Command> registry =
-        kit.spawn(ImageRegistry.create(1 << 20, 1 << 20, reader, meters));
+        kit.spawn(ImageRegistry.create(1 << 20, 1 << 20, reader, claims::write, meters));
     try (TopicAdmin admin = new TopicAdmin(bench.kafka(), Duration.ofSeconds(60))) {
       images =
           new ImageFeed(
               bench.kafka(),
               admin.endOffsets(bench.topics().images()),
+              claims,
               registry,
               meters,
               kit.scheduler());

@@ -36,7 +36,8 @@ class ImageRegistryTest {
     }
 
     @Override
-    public CompletionStage<Map<String, ImageRecord>> search(Set<String> buildIds) {
+    public CompletionStage<Map<String, ImageRecord>> search(
+        Set<String> buildIds, Map<String, String> claimed) {
       searches.add(buildIds);
       CompletableFuture<Map<String, ImageRecord>> answer = new CompletableFuture<>();
       told.add(answer);
@@ -47,10 +48,11 @@ class ImageRegistryTest {
   private static final int SECONDS = 20;
 
   private final Asked topic = new Asked();
+  private final BlockingQueue<Map<String, String>> written = new LinkedBlockingQueue<>();
   private final ActorTestKit kit = ActorTestKit.create(ManualTime.config());
   private final ManualTime time = ManualTime.get(kit.system());
   private final ActorRef<ImageRegistry.Command> registry =
-      kit.spawn(ImageRegistry.create(1 << 20, 1 << 20, topic, new Meters()));
+      kit.spawn(ImageRegistry.create(1 << 20, 1 << 20, topic, written::add, new Meters()));
   private final TestProbe<ImageRegistry.Found> probe =
       kit.createTestProbe(ImageRegistry.Found.class);
 

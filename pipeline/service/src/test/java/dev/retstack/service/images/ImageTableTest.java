@@ -2,10 +2,12 @@ package dev.retstack.service.images;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.schema.wire.Digest;
 import dev.retstack.service.support.Seeds;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -196,5 +198,31 @@ class ImageTableTest {
 
   private static ImagePlace at(long offset) {
     return new ImagePlace(0, offset);
+  }
+
+  /** What was used first counts, whatever the topic has first; the oldest of many gives way. */
+  @Test
+  void aContentThatWasUsedCountsBeforeTheFirst() {
+    ImageTable table = new ImageTable(1 << 20, PLACES);
+    byte[] good = {1};
+    byte[] other = {2};
+    table.claimed(Map.of(ImageClaims.key("a"), Digest.of(good)));
+    assertThat(table.came("a", at(0), other)).isEqualTo(ImageTable.Came.REFUSED);
+    assertThat(table.came("a", at(1), good)).isEqualTo(ImageTable.Came.TAKEN);
+    assertThat(table.used("a")).as("it is claimed already").isEmpty();
+    assertThat(table.came("b", at(2), other)).isEqualTo(ImageTable.Came.TAKEN);
+    assertThat(table.used("b")).containsExactly(Map.entry(ImageClaims.key("b"), Digest.of(other)));
+    assertThat(table.used("unknown")).isEmpty();
+    Map<String, String> many = new LinkedHashMap<>();
+    for (int i = 0; i < ImageClaims.CLAIMS_MAX; i++) {
+      many.put("key " + i, Digest.of(good));
+    }
+    ImageTable full = new ImageTable(1 << 20, PLACES);
+    full.claimed(many);
+    full.came("c", at(3), good);
+    assertThat(full.used("c"))
+        .containsEntry(ImageClaims.key("c"), Digest.of(good))
+        .containsEntry("key 0", null)
+        .hasSize(2);
   }
 }

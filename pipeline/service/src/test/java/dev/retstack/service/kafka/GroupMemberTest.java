@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 /** Which partitions are held, and as whom they are committed. */
 class GroupMemberTest {
-  private final GroupMember member = new GroupMember();
+  private final GroupMember member = new GroupMember("");
 
   @Test
   void onesThatItCannotReadAreNotOpened() {

@@ -17,7 +17,7 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 /** A real member of a consumer group, which goes on as far as it is polled. */
 public final class JoinedGroup implements AutoCloseable {
   private final KafkaConsumer<byte[], byte[]> consumer;
-  private final GroupMember member = new GroupMember();
+  private final GroupMember member = new GroupMember("");
 
   /** One that begins to join with the first {@link #poll}. */
   public JoinedGroup(KafkaSettings kafka, String topic, String group) {

@@ -77,6 +77,11 @@ public final class LiveBench {
     }
   }
 
+  /** From now on the images topic is compacted as soon as there is anything to compact. */
+  public void compactImages() throws Exception {
+    OwnBroker.set(kafka.bootstrap(), topics.images(), COMPACTED);
+  }
+
   /** A member of these topics. */
   public PipelineConfig config() {
     return PipelineConfig.of(kafka)
