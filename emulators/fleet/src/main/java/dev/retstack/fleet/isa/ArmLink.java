@@ -3,7 +3,8 @@ package dev.retstack.fleet.isa;
 import dev.retstack.fleet.isa.call.LinkReads;
 
 /**
- * What the instructions of arm do with lr, in A32; a copy of it is a read. Arm Architecture Reference Manual ARMv7-A, A5 "ARM Instruction Set Encoding".
+ * What the instructions of arm do with lr, in A32; a copy of it is a read. Arm Architecture
+ * Reference Manual ARMv7-A, A5 "ARM Instruction Set Encoding".
  */
 final class ArmLink implements LinkReads.Steps {
   static final int LR = 14;

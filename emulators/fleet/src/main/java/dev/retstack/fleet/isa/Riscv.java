@@ -268,8 +268,7 @@ final class Riscv {
   }
 
   /** What all ways to call {@code _mcount} have in common. */
-  private static AbiCard.Builder counting(
-      String name, String flags, int word, CallForm[] calls) {
+  private static AbiCard.Builder counting(String name, String flags, int word, CallForm[] calls) {
     return AbiCard.named(name)
         .flags(flags)
         .moment(Moment.AFTER_PROLOGUE)

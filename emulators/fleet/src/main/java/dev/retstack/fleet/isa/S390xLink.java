@@ -99,8 +99,7 @@ final class S390xLink implements LinkReads.Steps {
     }
   }
 
-  private static void four(
-      long at, int opcode, int high, int low, int word, LinkReads.Way way) {
+  private static void four(long at, int opcode, int high, int low, int word, LinkReads.Way way) {
     int third = word >>> 12 & 15;
     switch (opcode >>> 4) {
       case 0xa -> immediate(at, opcode << 4 | low, high, (short) word, way);
@@ -221,8 +220,7 @@ final class S390xLink implements LinkReads.Steps {
     }
   }
 
-  private static void indexed(
-      int operation, int first, int index, int base, LinkReads.Way way) {
+  private static void indexed(int operation, int first, int index, int base, LinkReads.Way way) {
     base(index, way);
     base(base, way);
     switch (operation) {
@@ -263,7 +261,8 @@ final class S390xLink implements LinkReads.Steps {
   /** Compares and branches, rotates and inserts, adds a number. */
   private static void joined(
       long at, int operation, int first, int second, short distance, LinkReads.Way way) {
-    boolean ofTwo = operation == 0x64 || operation == 0x65 || operation == 0x76 || operation == 0x77;
+    boolean ofTwo =
+        operation == 0x64 || operation == 0x65 || operation == 0x76 || operation == 0x77;
     boolean ofNumber = operation >= 0x7c && operation <= 0x7f;
     if (ofTwo || ofNumber) {
       way.reads(first);

@@ -92,7 +92,9 @@ record X86Returns(int wordBytes) implements ReturnReads {
       }
     }
 
-    /** A call of a function: of i386 it may pop its arguments, as it pops the address of a struct. */
+    /**
+     * A call of a function: of i386 it may pop its arguments, as it pops the address of a struct.
+     */
     private void call(OptionalLong function) {
       int pops = wordBytes == 4 && function.isPresent() ? pops(function.getAsLong()) : 0;
       hasUnknownPops = wordBytes == 4 && (function.isEmpty() || pops < 0);
