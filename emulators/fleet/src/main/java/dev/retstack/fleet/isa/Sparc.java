@@ -185,7 +185,7 @@ final class Sparc {
           // window save area, hidden parameter, six words of arguments
           InterruptAbi.plain(0, 96, 8, UC_SPARC_REG_O0, UC_SPARC_REG_O1, UC_SPARC_REG_O2)
               .withDelaySlots(),
-          new LandingCode(8, Sparc::slot, Sparc::tail, LandingCode.Trampoline.NONE),
+          new LandingCode(16, Sparc::slot, Sparc::tail, LandingCode.Trampoline.NONE),
           new Isa.Stops(
               List.of(
                   Encoding.words(ByteOrder.BIG_ENDIAN, 0x1080_0000, NOP), // ba .; nop
@@ -207,14 +207,21 @@ final class Sparc {
   private Sparc() {}
 
   /**
-   * {@code ba tail; sethi %hi(mailbox), %g1}. A return that skips the first word runs into the next
-   * slot's, behind the last slot into the tail.
+   * {@code ba tail; sethi %hi(mailbox), %g1; ba tail; nop}. A return that skips the first word
+   * arrives at the second, also at a home, behind which nothing may stand.
    */
   private static byte[] slot(long at, long tail, long mailbox) {
     return Encoding.words(
         ByteOrder.BIG_ENDIAN,
-        0x1080_0000 | ((int) ((tail - at) >> 2) & 0x3f_ffff),
-        0x0300_0000 | ((int) (mailbox >> 10) & 0x3f_ffff));
+        branch(at, tail),
+        0x0300_0000 | ((int) (mailbox >> 10) & 0x3f_ffff),
+        branch(at + 8, tail),
+        NOP);
+  }
+
+  /** {@code ba}. */
+  private static int branch(long at, long to) {
+    return 0x1080_0000 | ((int) ((to - at) >> 2) & 0x3f_ffff);
   }
 
   /** {@code ld [%g1 + %lo(mailbox)], %g1; jmp %g1; nop}. */

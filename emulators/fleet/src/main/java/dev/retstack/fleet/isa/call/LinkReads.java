@@ -154,7 +154,7 @@ public record LinkReads(
     /** Copies a register to another. */
     public void copies(int register, int to) {
       for (int i = 0; i < now.length; i++) {
-        now[i] = now[i] & ~(1L << to) | (now[i] >>> register & 1) << to;
+        now[i] = (now[i] & ~(1L << to)) | (((now[i] >>> register) & 1) << to);
       }
     }
 
@@ -180,7 +180,7 @@ public record LinkReads(
       } else {
         long[] known = targets.getOrDefault(target, new long[2]);
         targets.put(target, known);
-        hasChanged |= (now[0] & ~known[0] | now[1] & ~known[1]) != 0;
+        hasChanged |= ((now[0] & ~known[0]) | (now[1] & ~known[1])) != 0;
         join(known, now);
       }
     }
