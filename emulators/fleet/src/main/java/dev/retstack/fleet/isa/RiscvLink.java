@@ -113,7 +113,7 @@ record RiscvLink(int wordBytes) implements LinkReads.Steps {
     if (wordBytes == Integer.BYTES && (code & 1) == 0 && (code >>> 13 & 3) == 3) {
       return; // floating point, where the wider set has ld and sd
     }
-    switch (code << 3 & 0x18 | code >>> 13) {
+    switch (((code << 3) & 0x18) | (code >>> 13)) {
       case 0b00_000 -> way.writes(nearSecond);
       case 0b00_010, 0b00_011 -> {
         way.reads(near);
@@ -163,16 +163,19 @@ record RiscvLink(int wordBytes) implements LinkReads.Steps {
   }
 
   /** The B-immediate, bits 12|10:5 and 4:1|11. */
-  private static long branch(int code) {
-    return code >> 31 << 12 | (code & 0x80) << 4 | code >>> 20 & 0x7e0 | code >>> 7 & 0x1e;
+  private static int branch(int code) {
+    return ((code >> 31) << 12)
+        | ((code & 0x80) << 4)
+        | ((code >>> 20) & 0x7e0)
+        | ((code >>> 7) & 0x1e);
   }
 
   /** The CB-immediate, bits 8|4:3 and 7:6|2:1|5. */
-  private static long compressedBranch(int code) {
-    return (code << 19 >> 31) << 8
-        | code >>> 7 & 0x18
-        | code << 1 & 0xc0
-        | code >>> 2 & 6
-        | code << 3 & 0x20;
+  private static int compressedBranch(int code) {
+    return ((code << 19 >> 31) << 8)
+        | ((code >>> 7) & 0x18)
+        | ((code << 1) & 0xc0)
+        | ((code >>> 2) & 6)
+        | ((code << 3) & 0x20);
   }
 }

@@ -25,7 +25,7 @@ final class ThumbLink implements LinkReads.Steps {
 
   /** lr is in few of 16 bits: those of all registers, and {@code push}. */
   private static void narrow(long at, int code, LinkReads.Way way) {
-    int to = code & 7 | code >>> 4 & 8;
+    int to = (code & 7) | ((code >>> 4) & 8);
     int from = code >>> 3 & 15;
     switch (code >>> 8) {
       case 0x44 -> {
@@ -132,13 +132,13 @@ final class ThumbLink implements LinkReads.Steps {
     } else if ((second & 0x1000) != 0) {
       way.jumps(at + 4 + Arm.Thumb.distance(Integer.toUnsignedLong(second) << 16 | first));
     } else if ((first & 0x0380) != 0x0380) { // not msr, dmb and the like
-      long bits =
-          (first >>> 10 & 1) << 20
-              | (second >>> 11 & 1) << 19
-              | (second >>> 13 & 1) << 18
-              | (first & 0x3f) << 12
-              | (second & 0x7ff) << 1;
-      way.branches(at + 4 + (bits << 43 >> 43));
+      int bits =
+          ((first >>> 10 & 1) << 20)
+              | ((second >>> 11 & 1) << 19)
+              | ((second >>> 13 & 1) << 18)
+              | ((first & 0x3f) << 12)
+              | ((second & 0x7ff) << 1);
+      way.branches(at + 4 + (bits << 11 >> 11));
     }
   }
 

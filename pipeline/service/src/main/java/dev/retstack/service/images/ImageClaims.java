@@ -102,6 +102,7 @@ public final class ImageClaims implements AutoCloseable {
     thread.execute(() -> claims.forEach(this::send));
   }
 
+  @SuppressWarnings("FutureReturnValueIgnored") // the callback hears of a failure
   private void send(String key, String digest) {
     if (producer == null) {
       producer =
