@@ -110,7 +110,7 @@ class SymbolTableTest {
   private static SymbolTable plain(SymbolTable table) {
     return SymbolTable.of(
         IntStream.range(0, table.size())
-            .mapToObj(i -> 0x1000L + 0x100 * i)
+            .mapToObj(i -> 0x1000L + 0x100L * i)
             .map(address -> new Symbol(table.name(address), address, 0x10))
             .toList());
   }
