@@ -50,6 +50,7 @@ enum SignalForm {
   S390X_STATIC("s390x-linux-gnu-gcc", "qemu-s390x", "-pg", "-static"),
   PPC64LE("powerpc64le-linux-gnu-gcc", "qemu-ppc64le -L /usr/powerpc64le-linux-gnu", "-pg"),
   PPC64LE_STATIC("powerpc64le-linux-gnu-gcc", "qemu-ppc64le", "-pg", "-static"),
+  PPC64("powerpc64-linux-gnu-gcc", "qemu-ppc64 -L /usr/powerpc64-linux-gnu", "-pg"),
   PPC64_STATIC("powerpc64-linux-gnu-gcc", "qemu-ppc64", "-pg", "-static"),
   PPC32("powerpc-linux-gnu-gcc", "qemu-ppc -L /usr/powerpc-linux-gnu", "-pg"),
   PPC32_STATIC("powerpc-linux-gnu-gcc", "qemu-ppc", "-pg", "-static"),
@@ -89,7 +90,7 @@ enum SignalForm {
           ARM,
           S390X_STATIC,
           PPC64LE,
-          PPC64_STATIC,
+          PPC64,
           PPC32,
           M68K_STATIC,
           MIPS_STATIC,
@@ -238,8 +239,10 @@ enum SignalForm {
    */
   private String asLinux(String printed) {
     return switch (this) {
-      case PPC64LE, PPC64LE_STATIC, PPC64_STATIC, PPC32, PPC32_STATIC ->
-          printed.replace("fault 1 1 1000", "fault 1 2 1000");
+      case PPC64LE, PPC64LE_STATIC, PPC64, PPC64_STATIC, PPC32, PPC32_STATIC ->
+          printed
+              .replace("fault 1 1 1000", "fault 1 2 1000")
+              .replace("1 at 101\n1 at 100\n", "2 at 101\n2 at 100\n");
       default -> isMips() ? asLinuxOnMips(printed) : printed;
     };
   }
