@@ -80,7 +80,7 @@ class MuslTest {
     Path object = compile("prog.o", (flags + " -c " + source("prog.c", PROGRAM)).split(" ", -1));
     String link = flags.replace("-pg", "").replace("-mfentry", "").strip();
     String counting = source("counting.c", COUNTING);
-    String words = ("%s %s %s".formatted(link, object, counting)).strip();
+    String words = "%s %s %s".formatted(link, object, counting).strip();
     check(compile("prog", words.split(" ", -1)), LinuxOptions.of("prog"));
   }
 

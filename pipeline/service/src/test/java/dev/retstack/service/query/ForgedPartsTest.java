@@ -206,6 +206,7 @@ class ForgedPartsTest {
       return given;
     }
 
+    @SuppressWarnings("FutureReturnValueIgnored") // sent again until it is believed or refused
     private void run() {
       byte[] at = NodeTable.key(node.getGroup(), node.getNode()).getBytes(UTF_8);
       try (consumer;
