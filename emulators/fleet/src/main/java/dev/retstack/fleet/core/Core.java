@@ -193,7 +193,13 @@ public final class Core implements AutoCloseable {
     // before the hooks: with a TLB of the host's, segment registers cannot be set from outside
     isa.bringUp()
         .apply(
-            engine, name -> name.equals(BringUp.ENTRY) ? OptionalLong.of(pc) : image.address(name));
+            engine,
+            name ->
+                switch (name) {
+                  case BringUp.ENTRY -> OptionalLong.of(pc);
+                  case BringUp.ENTRY_TOC -> first.entryToc();
+                  default -> image.address(name);
+                });
     engine.hook_add_tlb_fill(tlb);
     pacer.hook();
     new Traps(

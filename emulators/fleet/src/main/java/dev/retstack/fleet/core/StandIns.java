@@ -1,5 +1,6 @@
 package dev.retstack.fleet.core;
 
+import dev.retstack.fleet.isa.call.Registers;
 import dev.retstack.fleet.isa.system.DynamicAbi;
 import dev.retstack.fleet.loader.Imports;
 import dev.retstack.fleet.loader.LoadedImage;
@@ -18,6 +19,9 @@ final class StandIns {
   /** More than a return of any ISA. */
   private static final int LEAST_BYTES = 8;
 
+  /** Where a stand-in has its descriptor, for ISAs whose symbols of functions name one. */
+  private static final int DESCRIPTOR = Imports.STAND_IN_BYTES / 2;
+
   /**
    * {@code st_info}, without a type: a loader may take the value of a function for the address of
    * code that looks it up (MIPS).
@@ -33,12 +37,14 @@ final class StandIns {
   private final GuestMemory memory;
   private final byte info;
   private final boolean wide;
+  private final boolean descriptors;
 
   private StandIns(LoadedImage image, GuestMemory memory) {
     this.memory = memory;
     // hidden is enough for glibc; musl, which does not know such addends, looks for what is global
     info = image.isa().syscalls().dynamic().localValuesInAddends() ? GLOBAL : LOCAL;
     wide = memory.wordBytes() == Long.BYTES;
+    descriptors = image.isa().interrupts().tocRegister() != Registers.NONE;
   }
 
   /** Those of an image whose segments are mapped. */
@@ -56,9 +62,16 @@ final class StandIns {
     }
     StandIns made = new StandIns(image, memory);
     memory.map(imports.page(), GuestMemory.PAGE, GuestMemory.READ | GuestMemory.WRITE);
-    all.forEach(standIn -> memory.write(standIn.address(), imports.leafReturn()));
+    all.forEach(standIn -> made.write(standIn.address(), imports.leafReturn()));
     made.define(image, image.elf(), 0, image.elf().bias());
     memory.protect(imports.page(), GuestMemory.PAGE, GuestMemory.READ | GuestMemory.EXECUTE);
+  }
+
+  private void write(long address, byte[] code) {
+    memory.write(address, code);
+    if (descriptors) {
+      memory.writeWord(address + DESCRIPTOR, address);
+    }
   }
 
   /**
@@ -105,9 +118,13 @@ final class StandIns {
       program.imports().standIns().stream()
           .filter(standIn -> standIn.name().equals(wanted.name()))
           .findFirst()
-          .ifPresent(
-              standIn -> define(file, wanted.symbolAddress(), bias, standIn.address() - base));
+          .ifPresent(standIn -> define(file, wanted.symbolAddress(), bias, value(standIn) - base));
     }
+  }
+
+  /** What names a stand-in. */
+  private long value(Symbol standIn) {
+    return standIn.address() + (descriptors ? DESCRIPTOR : 0);
   }
 
   /**

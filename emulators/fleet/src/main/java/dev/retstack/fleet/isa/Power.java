@@ -153,8 +153,11 @@ record Power(ByteOrder order, int wordBytes) {
   /** {@code blr}. */
   static final int BLR = 0x4e80_0020;
 
-  /** {@code std r2,24(r1)}: the TOC save word. */
+  /** {@code std r2,24(r1)}: the TOC save word of ELFv2. */
   private static final int STD_R2_24_R1 = 0xf841_0018;
+
+  /** {@code std r2,40(r1)}: that of ELFv1. */
+  private static final int STD_R2_40_R1 = 0xf841_0028;
 
   /** From the beginning of the GOT to where the TOC register points. */
   private static final long TOC_BIAS = 0x8000;
@@ -270,7 +273,7 @@ record Power(ByteOrder order, int wordBytes) {
           symbols.apply(entry).ifPresent(value -> engine.reg_write(entryRegister, value));
         },
         systemCalls(name)
-            .dynamic(isLittle ? elfV2() : DynamicAbi.none(code(BLR)))
+            .dynamic(isLittle ? elfV2() : elfV1())
             .threads(SyscallAbi.CloneAbi.backwards(UC_PPC_REG_13))
             .signals(signals64())
             .build(),
@@ -378,22 +381,40 @@ record Power(ByteOrder order, int wordBytes) {
    * Code between functions of two files keeps the caller's TOC, which is loaded behind the call.
    */
   private DynamicAbi elfV2() {
-    return DynamicAbi.of("powerpc64le-linux-gnu", "libc6-ppc64el-cross", hex(BLR), this::importSlot)
+    return DynamicAbi.of(
+            "powerpc64le-linux-gnu",
+            "libc6-ppc64el-cross",
+            hex(BLR),
+            (code, address, got) -> importSlot(code, address, got, STD_R2_24_R1, UC_PPC_REG_12))
         .withLinkageLead(code(STD_R2_24_R1));
   }
 
+  /** A slot is a copy of the function's descriptor. */
+  private DynamicAbi elfV1() {
+    return DynamicAbi.of(
+            "powerpc64-linux-gnu",
+            "libc6-ppc64-cross",
+            hex(BLR),
+            (code, address, got) -> importSlot(code, address, got, STD_R2_40_R1, UC_PPC_REG_11))
+        .withLinkageLead(code(STD_R2_40_R1));
+  }
+
   /**
-   * 64-Bit ELF V2 ABI, 4.2.5.3 "Procedure Linkage Table", as linkers write it: {@code std
-   * r2,24(r1); [addis r12,r2,slot@ha;] ld r12,slot@l(r12 or r2)}. GNU ld leaves addis out, and
-   * begins each at a multiple of 32: there is room for more behind it.
+   * 64-Bit ELF V2 ABI, 4.2.5.3 "Procedure Linkage Table", and what linkers write for ELFv1: the TOC
+   * is saved, then {@code [addis base,r2,slot@ha;] ld r12,slot@l(base or r2)}. GNU ld leaves addis
+   * out, and begins each at a multiple of 32: there is room for more behind it.
+   *
+   * @param save of the TOC
+   * @param base register of a far slot: r12, or r11 of ELFv1
    */
-  private OptionalLong importSlot(Code code, long address, long got) {
+  private OptionalLong importSlot(Code code, long address, long got, int save, int base) {
+    int number = base - UC_PPC_REG_0;
     int second = instruction(code, address + 4);
-    boolean far = second >>> 16 == 0x3d82;
+    boolean far = second >>> 16 == (0x3c02 | number << 5);
     int load = far ? instruction(code, address + 8) : second;
     if (address % (far ? STEP : 32) != 0
-        || instruction(code, address) != STD_R2_24_R1
-        || load >>> 16 != (far ? 0xe98c : 0xe982)) {
+        || instruction(code, address) != save
+        || load >>> 16 != (far ? 0xe980 | number : 0xe982)) {
       return OptionalLong.empty();
     }
     long high = far ? (long) (short) second << 16 : 0;

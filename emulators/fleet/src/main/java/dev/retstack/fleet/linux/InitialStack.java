@@ -103,7 +103,7 @@ final class InitialStack {
     pair(words, AT_PAGESZ, GuestMemory.PAGE);
     pair(words, AT_BASE, interpreter.map(ElfFile::bias).orElse(0L));
     pair(words, AT_FLAGS, 0);
-    pair(words, AT_ENTRY, image.jumpTarget(image.entry()));
+    pair(words, AT_ENTRY, image.entryWord());
     pair(words, AT_UID, ProcessCalls.USER);
     pair(words, AT_EUID, ProcessCalls.USER);
     pair(words, AT_GID, ProcessCalls.USER);

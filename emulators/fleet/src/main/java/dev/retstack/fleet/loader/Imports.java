@@ -32,7 +32,8 @@ import java.util.TreeMap;
  * take time.
  */
 public final class Imports {
-  private static final int STAND_IN_BYTES = 64;
+  /** Code and, where symbols of functions name descriptors, one of them. */
+  public static final int STAND_IN_BYTES = 64;
 
   private final ElfFile elf;
   private final Isa isa;

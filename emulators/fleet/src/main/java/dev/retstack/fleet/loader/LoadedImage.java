@@ -4,7 +4,6 @@ import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.isa.Isas;
 import dev.retstack.fleet.isa.call.AbiCard;
 import dev.retstack.fleet.isa.call.ReturnReads;
-import dev.retstack.fleet.isa.system.BringUp;
 import dev.retstack.fleet.isa.system.ElfAbi.ForeignAbi;
 import dev.retstack.fleet.loader.dwarf.SourceLines;
 import dev.retstack.fleet.loader.elf.ElfFile;
@@ -307,9 +306,7 @@ public final class LoadedImage {
 
   /** Address of a symbol by name: what bring-up of a core asks for. */
   public OptionalLong address(String symbol) {
-    return symbol.equals(BringUp.ENTRY_TOC)
-        ? elf.entryToc()
-        : elf.symbol(symbol).stream().mapToLong(Symbol::address).findFirst();
+    return elf.symbol(symbol).stream().mapToLong(Symbol::address).findFirst();
   }
 
   /**

@@ -124,6 +124,8 @@ class DynamicProgramsTest {
     S390X_FENTRY("s390x-linux-gnu-gcc", "-pg", "-mfentry"),
     PPC64LE_PIE("powerpc64le-linux-gnu-gcc", "-pg"),
     PPC64LE_FIXED("powerpc64le-linux-gnu-gcc", "-pg", "-fno-pie", "-no-pie"),
+    PPC64_PIE("powerpc64-linux-gnu-gcc", "-pg"),
+    PPC64_FIXED("powerpc64-linux-gnu-gcc", "-pg", "-fno-pie", "-no-pie"),
     PPC32_PIE("powerpc-linux-gnu-gcc", "-pg"),
     PPC32_FIXED("powerpc-linux-gnu-gcc", "-pg", "-fno-pie", "-no-pie"),
     PPC32_BSS_PLT("powerpc-linux-gnu-gcc", "-pg", "-Wl,--bss-plt"),
@@ -149,6 +151,7 @@ class DynamicProgramsTest {
     ARM_PATCHABLE("arm-linux-gnueabihf-gcc", "-marm", "-fpatchable-function-entry=2"),
     S390X_PATCHABLE("s390x-linux-gnu-gcc", "-fpatchable-function-entry=3"),
     PPC32_PATCHABLE("powerpc-linux-gnu-gcc", "-fpatchable-function-entry=2"),
+    PPC64_PATCHABLE("powerpc64-linux-gnu-gcc", "-fpatchable-function-entry=2"),
     PPC64LE_PATCHABLE(
         "powerpc64le-linux-gnu-gcc", "-fpatchable-function-entry=2", "-fno-pie", "-no-pie"),
     M68K_PATCHABLE("m68k-linux-gnu-gcc", "-fpatchable-function-entry=3");
@@ -202,6 +205,7 @@ class DynamicProgramsTest {
             Form.ARM_THUMB,
             Form.S390X_FENTRY,
             Form.PPC64LE_PIE,
+            Form.PPC64_PIE,
             Form.PPC32_PIE,
             Form.MIPS_PIE,
             Form.MIPSEL_FAR,
@@ -391,6 +395,7 @@ class DynamicProgramsTest {
         "ARM_FIXED",
         "S390X_PIE",
         "PPC64LE_PIE",
+        "PPC64_PIE",
         "MIPS_PIE",
         "MIPSEL_FAR",
         "MIPS64_PIE",

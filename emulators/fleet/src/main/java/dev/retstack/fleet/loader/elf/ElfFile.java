@@ -267,6 +267,11 @@ public final class ElfFile {
     return entry;
   }
 
+  /** What {@code e_entry} says, where it stands: of ELFv1 a descriptor. */
+  public long entryWord() {
+    return header.entry() + segments.bias();
+  }
+
   /** What to jump to, to run the function at an address: in which instruction set. */
   public long jumpTarget(long function) {
     return secondInstructionSet(function) ? function | 1 : function;

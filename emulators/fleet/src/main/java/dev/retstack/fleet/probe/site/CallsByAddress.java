@@ -2,6 +2,7 @@ package dev.retstack.fleet.probe.site;
 
 import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.isa.call.CodeAddresses;
+import dev.retstack.fleet.isa.call.Registers;
 import dev.retstack.fleet.isa.call.SiteFacts;
 import dev.retstack.fleet.loader.LibraryCalls;
 import dev.retstack.fleet.memory.GuestMemory;
@@ -24,6 +25,9 @@ final class CallsByAddress {
   private final CodeAddresses addresses;
   private final int wordBytes;
 
+  /** True where the address of a function is that of its descriptor. */
+  private final boolean descriptors;
+
   /** Code of files with such words; of the first ones no block has run. */
   private final List<SharedCode.Part> unread = new ArrayList<>();
 
@@ -40,6 +44,7 @@ final class CallsByAddress {
     this.card = card;
     addresses = isa.addresses();
     wordBytes = isa.wordBytes();
+    descriptors = isa.interrupts().tocRegister() != Registers.NONE;
   }
 
   /** Code of another file. */
@@ -80,7 +85,9 @@ final class CallsByAddress {
 
   private void read(LibraryCalls.Place word, SharedCode.Part part, GuestMemory memory) {
     if (memory.isMapped(word.site(), wordBytes)) {
-      long function = addresses.instruction(memory.readWord(word.site()));
+      long named = memory.readWord(word.site());
+      boolean isDescriptor = descriptors && memory.isMapped(named, wordBytes);
+      long function = isDescriptor ? memory.readWord(named) : addresses.instruction(named);
       // in the file itself it is code that goes on to the function: its table
       if (!part.holds(function)) {
         sites.putIfAbsent(
