@@ -4,6 +4,7 @@ import dev.retstack.fleet.loader.elf.ElfFile;
 import dev.retstack.fleet.loader.elf.ElfFormatException;
 import dev.retstack.fleet.loader.elf.Section;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.zip.DataFormatException;
@@ -20,6 +21,8 @@ final class DebugSection {
   private static final byte[] NONE = {};
   private static final int ZLIB = 1;
   private static final int UNPACKED_AT_FIRST = 64 << 10;
+  private static final int OLDER_MAGIC = 0x5a4c_4942;
+  private static final int OLDER_HEADER = 12;
 
   /** What a file without lines costs, before the cure. */
   static final String NO_LINES = "its functions have no source lines: ";
@@ -33,7 +36,7 @@ final class DebugSection {
    * @throws ElfFormatException where it is too large, or cannot be unpacked
    */
   static byte[] read(ElfFile elf, String name, String cost) throws ElfFormatException {
-    Optional<Section> section = elf.section(name);
+    Optional<Section> section = find(elf, name);
     Optional<ByteBuffer> content =
         section.isPresent() ? elf.content(section.get()) : Optional.empty();
     if (content.isEmpty()) {
@@ -43,12 +46,32 @@ final class DebugSection {
     if (section.get().compressed()) {
       return unpack(elf, name, bytes, cost);
     }
+    if (!section.get().name().equals(name)) {
+      return unpackOlder(elf, name, bytes, cost);
+    }
     if (bytes.remaining() > BYTES_MAX) {
       throw tooLarge(elf, name, bytes.remaining(), cost);
     }
     byte[] copy = new byte[bytes.remaining()];
     bytes.get(copy);
     return copy;
+  }
+
+  /** A section, which an older form of compression gives another name. */
+  static Optional<Section> find(ElfFile elf, String name) {
+    return elf.section(name).or(() -> elf.section(".z" + name.substring(1)));
+  }
+
+  /**
+   * What {@code -gz=zlib-gnu} writes: {@code ZLIB}, and the size as eight bytes, the highest first.
+   */
+  private static byte[] unpackOlder(ElfFile elf, String name, ByteBuffer bytes, String cost)
+      throws ElfFormatException {
+    ByteBuffer words = bytes.slice().order(ByteOrder.BIG_ENDIAN);
+    if (words.remaining() < OLDER_HEADER || words.getInt(0) != OLDER_MAGIC) {
+      throw refuse(elf, name, "of an unknown form", "ZLIB and a size", cost);
+    }
+    return inflate(elf, name, words.position(OLDER_HEADER), words.getLong(Integer.BYTES), cost);
   }
 
   private static byte[] unpack(ElfFile elf, String name, ByteBuffer bytes, String cost)
@@ -63,10 +86,15 @@ final class DebugSection {
     if (kind != ZLIB) {
       throw refuse(elf, name, "compressed in form %d".formatted(kind), "form 1 (zlib)", cost);
     }
+    return inflate(elf, name, bytes.position(header), size, cost);
+  }
+
+  private static byte[] inflate(ElfFile elf, String name, ByteBuffer packed, long size, String cost)
+      throws ElfFormatException {
     if (size < 0 || size > BYTES_MAX) {
       throw tooLarge(elf, name, size, cost);
     }
-    byte[] unpacked = inflate(bytes.position(header), (int) size);
+    byte[] unpacked = inflate(packed, (int) size);
     if (unpacked.length != size) {
       throw refuse(
           elf,

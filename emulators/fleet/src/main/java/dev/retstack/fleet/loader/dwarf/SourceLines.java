@@ -37,7 +37,7 @@ public final class SourceLines {
    * table, and either gives a sentence: {@link #trouble}.
    */
   public static SourceLines of(ElfFile elf) {
-    if (elf.relocatable() || elf.section(LineReader.SECTION).isEmpty()) {
+    if (elf.relocatable() || DebugSection.find(elf, LineReader.SECTION).isEmpty()) {
       return NONE; // of an object that was not linked, the addresses are open
     }
     long[] entries = elf.functions().stream().mapToLong(Symbol::address).toArray();

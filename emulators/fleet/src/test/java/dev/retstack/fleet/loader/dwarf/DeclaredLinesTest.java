@@ -136,6 +136,8 @@ final class DeclaredLinesTest {
         "g++ -g -O2",
         "g++ -g -O3",
         "g++ -g -Os -gz",
+        "g++ -g -O2 -gz=zlib-gnu",
+        "g++ -gdwarf-4 -O2 -gz=zlib-gnu",
         "g++ -g -O2 -flto",
         "g++ -g1 -O2",
         "g++ -g -O2 -gdwarf-2 -gstrict-dwarf",
@@ -209,6 +211,26 @@ final class DeclaredLinesTest {
       })
   void functionsThatOnlyRowsKnow(String command) throws Exception {
     compare(build(command, "boxes.cc", SOURCE), true, command);
+  }
+
+  /** One file by itself, and two whose common descriptions stand in a third one. */
+  @ParameterizedTest
+  @ValueSource(strings = {"g++ -g -O2 -gdwarf-5", "g++ -g -O2 -gdwarf-4"})
+  void functionsOfFilesThatDwzPacked(String command) throws Exception {
+    Assumptions.assumeTrue(GuestCompiler.installed("dwz"), "skipped: no dwz");
+    Path program = build(command, "boxes.cc", SOURCE);
+    Path one = Files.copy(program, folder.resolve("one"));
+    Path other = Files.copy(program, folder.resolve("other"));
+    dwz(program.toString());
+    compare(program, false, command);
+    dwz("-m", folder.resolve("common").toString(), one.toString(), other.toString());
+    compare(one, true, command + ", with another file");
+  }
+
+  private static void dwz(String... arguments) throws IOException, InterruptedException {
+    List<String> line = new ArrayList<>(List.of("dwz"));
+    line.addAll(List.of(arguments));
+    assertThat(new ProcessBuilder(line).inheritIO().start().waitFor()).as("dwz").isZero();
   }
 
   private Path build(String command, String name, String source)
