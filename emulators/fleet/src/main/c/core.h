@@ -225,6 +225,12 @@ struct region {
   uint8_t *host;
 };
 
+/* Host memory of the guest; where it was reserved, a byte for each page, 0 where nothing is mapped. Else NULL. */
+struct host_range {
+  struct region all;
+  const uint8_t *pages;
+};
+
 /* Records until Java takes them: few enough for the cache of the processor to hold. */
 enum { RING = 1024, APART = 64 };
 
@@ -327,7 +333,7 @@ struct core {
   uint64_t site_mask;
   const uint64_t *callers; /* code from which functions are called by their addresses: starts, each with a size */
   uint64_t caller_count;
-  struct region *regions;
+  struct host_range *regions;
   uint64_t region_count;
 
   uint64_t landing_start;

@@ -53,11 +53,27 @@ HOT void reg_write(uc_engine *uc, struct core *c, const enum guest guest, int re
   }
 }
 
+enum { PAGE_SHIFT = 12, PAGES_KEPT = 64 };
+
+/* The mapped part of a range around an address, as far as a few pages; of size 0 where it is not mapped. */
+static struct region mapped_part(const struct host_range *r, uint64_t address) {
+  uint64_t pages = r->all.size >> PAGE_SHIFT, page = (address - r->all.start) >> PAGE_SHIFT;
+  uint64_t first = page, end = page;
+  while (end < pages && end < page + PAGES_KEPT && r->pages[end]) {
+    end++;
+  }
+  while (end > page && first > 0 && first + PAGES_KEPT > page && r->pages[first - 1]) {
+    first--;
+  }
+  uint64_t from = first << PAGE_SHIFT;
+  return (struct region){r->all.start + from, (end - first) << PAGE_SHIFT, r->all.host + from};
+}
+
 static __attribute__((noinline)) uint8_t *search_word(struct core *c, uint64_t address) {
   uint64_t low = 0, high = c->region_count;
   while (low < high) {
     uint64_t middle = (low + high) / 2;
-    if (c->regions[middle].start <= address) {
+    if (c->regions[middle].all.start <= address) {
       low = middle + 1;
     } else {
       high = middle;
@@ -66,12 +82,16 @@ static __attribute__((noinline)) uint8_t *search_word(struct core *c, uint64_t a
   if (low == 0) {
     return NULL;
   }
-  const struct region *r = &c->regions[low - 1];
-  if (address - r->start >= r->size || r->size - (address - r->start) < c->word_bytes) {
+  const struct host_range *range = &c->regions[low - 1];
+  struct region r = range->all;
+  if (address - r.start < r.size && range->pages != NULL) {
+    r = mapped_part(range, address);
+  }
+  if (address - r.start >= r.size || r.size - (address - r.start) < c->word_bytes) {
     return NULL;
   }
-  c->last_region = *r;
-  return r->host + (address - r->start);
+  c->last_region = r;
+  return r.host + (address - r.start);
 }
 
 /* The host address of a word of the guest; NULL where it is not wholly in one mapping. */

@@ -37,7 +37,7 @@ const struct {
     SIZE(site), FIELD(site, key), FIELD(site, up), FIELD(site, behind), FIELD(site, used), FIELD(site, ahead), FIELD(site, self_pc), FIELD(site, saved_at), FIELD(site, frame_bytes), FIELD(site, card),
     FIELD(site, where), FIELD(site, keeps_frame), FIELD(site, leaves), FIELD(site, special), FIELD(site, first_argument), FIELD(site, end_argument), FIELD(site, argument_format), FIELD(site, return_format),
     SIZE(frame), FIELD(frame, self_pc), FIELD(frame, from_pc), FIELD(frame, ret_p), FIELD(frame, watched), FIELD(frame, tail), FIELD(frame, special), FIELD(frame, time), FIELD(frame, fp),
-    SIZE(region), FIELD(region, start), FIELD(region, size), FIELD(region, host),
+    SIZE(host_range), FIELD(host_range, all.start), FIELD(host_range, all.size), FIELD(host_range, all.host), FIELD(host_range, pages),
     CONSTANT(DEADLINE_ROUGH), CONSTANT(DEADLINE_EXACT), CONSTANT(DEADLINE_END),
     CONSTANT(STOP_NONE), CONSTANT(STOP_DEADLINE), CONSTANT(STOP_BATCH_FULL), CONSTANT(STOP_OUTERMOST_RETURN),
     CONSTANT(STOP_IDLE_LOOP), CONSTANT(STOP_ASTRAY), CONSTANT(ASK_BLOCK), CONSTANT(ASK_SITE), CONSTANT(ASK_FRAMES), CONSTANT(ASK_REGIONS), CONSTANT(ASK_TRIGGER), CONSTANT(ASK_TRAMPOLINE), CONSTANT(ASK_SMASHED), CONSTANT(ASK_ENTRY_TASK), CONSTANT(ASK_EXIT_TASK), CONSTANT(ASK_HANDLER_LEFT),

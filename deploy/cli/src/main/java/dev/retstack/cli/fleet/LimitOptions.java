@@ -15,7 +15,7 @@ public final class LimitOptions {
       paramLabel = "N",
       description =
           "Stop each core after about N instructions. Changes of the memory map count too, where a"
-              + " program has more than 256 mappings.")
+              + " program has more than 256 mappings at addresses that it chose itself.")
   private long instructions = CoreOptions.UNLIMITED;
 
   @Option(

@@ -65,11 +65,11 @@ public final class Core implements AutoCloseable {
     ENDED
   }
 
-  /** With these or fewer, a change takes the engine less time than the system call does. */
-  private static final int MAPPINGS_FREE = 256;
+  /** With that many regions or fewer, a change takes the engine less time than the call does. */
+  private static final int REGIONS_FREE = 256;
 
   /** A change of one mapping has the engine go through all: about 2 µs for each, as this many. */
-  private static final long INSTRUCTIONS_PER_MAPPING = 64;
+  private static final long INSTRUCTIONS_PER_REGION = 64;
 
   private final LoadedImage image;
   private final Isa isa;
@@ -603,7 +603,8 @@ public final class Core implements AutoCloseable {
       int why = mapped ? SignalAbi.SEGV_ACCERR : SignalAbi.SEGV_MAPERR;
       raised = layout.fault(signal, why, at & -abi.faultBytes());
     } else if (tlb.refusedAccess() >= 0) {
-      raised = layout.fault(signal, SignalAbi.SEGV_ACCERR, refusedAddress() & -abi.faultBytes());
+      int why = isUnmapped() ? SignalAbi.SEGV_MAPERR : SignalAbi.SEGV_ACCERR;
+      raised = layout.fault(signal, why, refusedAddress() & -abi.faultBytes());
     } else {
       return end(fault(error));
     }
@@ -623,6 +624,11 @@ public final class Core implements AutoCloseable {
     pacer.arm(pacer.instructions().now(), Pacer.Deadline.ROUGH);
     pacer.resume();
     start();
+  }
+
+  /** True where what was refused is no memory, though the engine has some there. */
+  private boolean isUnmapped() {
+    return memory.isReserved(tlb.refusedAddress()) && !memory.isMapped(tlb.refusedAddress(), 1);
   }
 
   /** The engine tells the page only; the access fails once more, as one of no memory. */
@@ -647,6 +653,10 @@ public final class Core implements AutoCloseable {
     probe().fetchFailed(isa.addresses().instruction(at));
     if (GuestFaults.isOfAccess(error)) {
       repeat();
+    } else if (tlb.refusedAccess() >= 0
+        && tlb.refusedAccess() != UcConst.UC_MEM_FETCH
+        && isUnmapped()) {
+      faults.unmapped(tlb.refusedAccess(), refusedAddress());
     }
     return CoreEnding.faulted(faults.describe(error, at));
   }
@@ -784,14 +794,14 @@ public final class Core implements AutoCloseable {
       return;
     }
     pacer.mappingsChanged();
-    long beyond = (long) memory.mappingCount() - MAPPINGS_FREE;
+    long beyond = (long) memory.engineRegions() - REGIONS_FREE;
     if (beyond > 0) {
-      mappingWork += beyond * INSTRUCTIONS_PER_MAPPING;
+      mappingWork += beyond * INSTRUCTIONS_PER_REGION;
       if (pending == null && mappingWork >= instructionLimit - instructions()) {
         stopWith(
             CoreEnding.stopped(
-                "%s, %d of which stand for changes of %d mappings"
-                    .formatted(limit(), mappingWork, memory.mappingCount())));
+                "%s, %d of which stand for changes of %d regions of memory"
+                    .formatted(limit(), mappingWork, memory.engineRegions())));
       }
     }
   }

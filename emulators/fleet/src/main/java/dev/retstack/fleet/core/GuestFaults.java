@@ -36,9 +36,14 @@ final class GuestFaults {
 
   /** An access failed; the engine tells the address only while it happens. */
   boolean onInvalidAccess(int type, long at, int size, long value) {
+    unmapped(type, at);
+    return false;
+  }
+
+  /** An access failed where nothing is mapped. */
+  void unmapped(int type, long at) {
     access = type;
     address = at;
-    return false;
   }
 
   /** What was told of accesses that failed counts no longer: the program goes on. */

@@ -20,8 +20,14 @@ import java.util.Optional;
  * at 0x7f00_0000: mips has no user addresses above 0x7fff_ffff.
  */
 final class AddressSpace {
-  /** Linux allows 65,530 mappings; each costs the engine a region. */
-  private static final int MAPPINGS_MAX = 4096;
+  /** {@code vm.max_map_count} of Linux. */
+  private static final int MAPPINGS_MAX = 65_530;
+
+  /** Addresses for mappings that are one region of the engine, where they are enough. */
+  private static final long RESERVED = 1L << 30;
+
+  /** The same, for each byte that a program may have: mappings lie apart. */
+  private static final int RESERVED_PER_BYTE = 4;
 
   private static final long BREAK_STEP_MIN = 256L << 10;
   private static final long BREAK_STEP_MAX = 16L << 20;
@@ -39,7 +45,7 @@ final class AddressSpace {
 
   private long stackBottom;
   private long mappedBytes;
-  private int mappings;
+  private boolean hasReserve;
   private long breakStart;
   private long breakNow;
 
@@ -149,7 +155,6 @@ final class AddressSpace {
       return false;
     }
     memory.map(breakMapped, size, 0);
-    mappings++;
     mappedBytes += size;
     breakMapped += size;
     return true;
@@ -159,12 +164,28 @@ final class AddressSpace {
   long map(long length, int permissions) {
     long size = pages(length);
     requireBudget(size);
+    reserve();
     long address = memory.findFree(mappingsFrom, size, mappingsTo);
     if (address == 0) {
       throw new SystemCallException(Errno.ENOMEM);
     }
     mapAt(address, size, permissions);
     return address;
+  }
+
+  /** Behind the shared objects that are loaded with the program. */
+  private void reserve() {
+    if (hasReserve) {
+      return;
+    }
+    hasReserve = true;
+    long from = mappingsFrom;
+    for (Mapping mapping : memory.mappings()) {
+      long end = mapping.start() + mapping.host().byteSize();
+      from = end > from && end < mappingsTo ? end : from;
+    }
+    long wanted = Math.max(RESERVED, RESERVED_PER_BYTE * Math.min(bytesMax, mappingsTo));
+    memory.reserve(from, Math.min(mappingsTo - from, GuestMemory.pageUp(wanted)));
   }
 
   /**
@@ -178,6 +199,13 @@ final class AddressSpace {
     if (memory.overlaps(address, size)) {
       if (!replace) {
         throw new SystemCallException(Errno.EEXIST);
+      }
+      if (memory.isWithinOne(address, size)) {
+        int granted = granted(permissions);
+        requireRoomFor(memory.moreProtected(address, size, granted));
+        memory.renew(address, size, granted);
+        files.remove(address, size);
+        return address;
       }
       unmap(address, size);
     }
@@ -194,17 +222,18 @@ final class AddressSpace {
     if (freed == 0) {
       return;
     }
-    // A hole in the middle leaves two mappings where one was.
-    boolean before = memory.isMapped(address - GuestMemory.PAGE, GuestMemory.PAGE);
-    boolean after = memory.isMapped(address + size, GuestMemory.PAGE);
-    if (before && after && mappings >= MAPPINGS_MAX) {
-      inVain.mapping(MAPPINGS_MAX);
-      throw new SystemCallException(Errno.ENOMEM);
-    }
+    requireRoomFor(memory.moreWithout(address, size));
     memory.unmap(address, size);
     files.remove(address, size);
     mappedBytes = Math.max(0, mappedBytes - freed);
-    mappings = Math.max(0, mappings + (before && after ? 1 : before || after ? 0 : -1));
+  }
+
+  /** That many mappings more are within the limit, if they are more. */
+  private void requireRoomFor(int more) {
+    if (more > 0 && memory.mappingCount() + more > MAPPINGS_MAX) {
+      inVain.mapping(MAPPINGS_MAX);
+      throw new SystemCallException(Errno.ENOMEM);
+    }
   }
 
   /** True for memory that holds neither the program nor a file that it mapped. */
@@ -283,7 +312,9 @@ final class AddressSpace {
     if (!memory.isMapped(address, size)) {
       throw new SystemCallException(Errno.ENOMEM);
     }
-    memory.protect(address, size, granted(permissions));
+    int granted = granted(permissions);
+    requireRoomFor(memory.moreProtected(address, size, granted));
+    memory.protect(address, size, granted);
   }
 
   /** Makes a mapping shorter or longer, elsewhere where it must and {@code mayMove}. */
@@ -332,7 +363,6 @@ final class AddressSpace {
 
   private void mapAt(long address, long size, int permissions) {
     memory.map(address, size, granted(permissions));
-    mappings++;
     mappedBytes += size;
   }
 
@@ -364,7 +394,7 @@ final class AddressSpace {
       inVain.memory(size);
       return true;
     }
-    if (mappings >= MAPPINGS_MAX) {
+    if (memory.mappingCount() >= MAPPINGS_MAX) {
       inVain.mapping(MAPPINGS_MAX);
       return true;
     }

@@ -10,8 +10,10 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * The memory of one core: pages of host memory at guest addresses, with permissions per page.
@@ -42,6 +44,20 @@ public final class GuestMemory implements AutoCloseable {
   private final List<Region> regions = new ArrayList<>();
 
   private Region last;
+
+  /** Behind all mappings in one range of addresses; null: none is reserved. */
+  private Region.Backing reserve;
+
+  private int inReserve;
+
+  /** {@link #mappingCount}. */
+  private int mappings;
+
+  /** From here on {@link #searchedTo} counts: the highest place that a search began at. */
+  private long searchedFrom;
+
+  /** For each power of two: no gap of that many pages begins below; 0: not known. */
+  private final long[] searchedTo = new long[Long.SIZE];
 
   /**
    * Empty memory.
@@ -91,27 +107,83 @@ public final class GuestMemory implements AutoCloseable {
       throw new IllegalArgumentException(
           "guest memory [0x%x, +0x%x) is mapped already".formatted(address, size));
     }
-    Region region = Region.allocate(address, size, perms);
+    boolean reserved = isReserved(address);
+    long inside = beforeSeam(address, size);
+    if (inside < size) {
+      map(address, inside, perms);
+      map(address + inside, size - inside, perms);
+      return;
+    }
+    Region region =
+        reserved ? reserve.region(address, size, perms) : Region.allocate(address, size, perms);
     try {
-      listener.mapped(address, region.host);
+      if (reserved) {
+        listener.shown(address, size, (perms & EXECUTE) != 0);
+        inReserve++;
+      } else {
+        listener.mapped(address, region.host);
+      }
     } catch (RuntimeException e) {
       region.release();
       throw e;
     }
     regions.add(indexAbove(address), region);
+    mappings++;
+  }
+
+  /**
+   * Has all mappings in a range be one region of the engine, for which a change of them costs
+   * nothing. Where the host has no room for it, each is one, as elsewhere. Once.
+   *
+   * @param address page boundary; nothing may be mapped in the range
+   */
+  public void reserve(long address, long size) {
+    if (reserve != null || overlaps(address, size)) {
+      throw new IllegalArgumentException("a reserve at 0x%x".formatted(address));
+    }
+    Region.Backing.reserve(address, size)
+        .ifPresent(
+            backing -> {
+              listener.mapped(address, backing.host);
+              reserve = backing;
+            });
+  }
+
+  /** True in the range that was reserved, whether something is mapped there or not. */
+  public boolean isReserved(long address) {
+    return reserve != null && reserve.contains(address);
+  }
+
+  /** How much of a range is wholly in the reserve or wholly outside. */
+  private long beforeSeam(long address, long size) {
+    if (reserve == null) {
+      return size;
+    }
+    long toStart = reserve.start - address;
+    long toEnd = toStart + reserve.host.byteSize();
+    long inside = Long.compareUnsigned(toStart - 1, size) < 0 ? toStart : size;
+    return Long.compareUnsigned(toEnd - 1, inside) < 0 ? toEnd : inside;
   }
 
   /** Unmaps all mapped pages of a range; the others are left alone, as munmap does. */
   public void unmap(long address, long size) {
     Region.checkPages(address, size);
-    for (int i = regions.size() - 1; i >= 0; i--) {
+    for (int i = indexAbove(address + size - 1) - 1; i >= 0; i--) {
       Region region = regions.get(i);
       if (!region.intersects(address, size)) {
-        continue;
+        break;
       }
       long from = region.from(address);
       long to = region.to(address + size);
-      listener.unmapped(from, to - from);
+      mappings += moreWithout(region, from, to);
+      boolean reserved = region.isOf(reserve);
+      if (reserved) {
+        hide(region, from, to);
+        inReserve += (from != region.start ? 1 : 0) + (to != region.end() ? 1 : 0) - 1;
+      } else {
+        listener.unmapped(from, to - from);
+      }
+      searchAgainBehind(i);
       last = null; // not before: the listener may look pages up
       List<Region> rest = regions.subList(i, i + 1);
       rest.clear();
@@ -135,21 +207,102 @@ public final class GuestMemory implements AutoCloseable {
     if (!isMapped(address, size)) {
       throw new GuestAccessException(address, size);
     }
-    for (long at = address; at != address + size; at += PAGE) {
+    mappings += moreProtected(address, size, perms);
+    for (long at = address; at != address + size; ) {
       Region region = find(at);
-      region.permissions[(int) ((at - region.start) >>> PAGE_BITS)] = (byte) perms;
+      long to = region.to(address + size);
+      region.protect(at, to, perms);
+      at = to;
     }
     listener.protectionChanged(address, size);
   }
 
-  /** How many mappings there are. */
+  /** True for a range that is a part of one mapping in the reserve. */
+  public boolean isWithinOne(long address, long size) {
+    Region region = find(address);
+    return region != null && region.isOf(reserve) && region.size - (address - region.start) >= size;
+  }
+
+  /** Maps zeroed pages in place of those {@linkplain #isWithinOne within one} mapping. */
+  public void renew(long address, long size, int perms) {
+    Region region = findOrThrow(address, size);
+    mappings += moreProtected(address, size, perms);
+    hide(region, address, address + size);
+    region.protect(address, address + size, perms);
+    listener.shown(address, size, (perms & EXECUTE) != 0);
+  }
+
+  private void hide(Region region, long from, long to) {
+    listener.hidden(from, to - from, region.holdsCode(from, to - from));
+    reserve.forget(from, to - from);
+  }
+
+  /**
+   * How many mappings there are as Linux counts them: runs of pages with one set of permissions.
+   */
   public int mappingCount() {
-    return regions.size();
+    return mappings;
+  }
+
+  /** How many regions of the engine they are. */
+  public int engineRegions() {
+    return regions.size() - inReserve + (reserve == null ? 0 : 1);
+  }
+
+  /** By how much {@link #mappingCount} grows where a mapped range gets permissions. */
+  public int moreProtected(long address, long size, int perms) {
+    int more = 0;
+    for (long at = address; at != address + size; ) {
+      Region region = find(at);
+      long to = region.to(address + size);
+      more += region.edges(at, to, perms) - region.seams(at, to);
+      at = to;
+    }
+    return more;
+  }
+
+  /** By how much it grows where a range is unmapped. */
+  public int moreWithout(long address, long size) {
+    int more = 0;
+    for (int i = indexAbove(address + size - 1) - 1; i >= 0; i--) {
+      Region region = regions.get(i);
+      if (!region.intersects(address, size)) {
+        break;
+      }
+      more += moreWithout(region, region.from(address), region.to(address + size));
+    }
+    return more;
+  }
+
+  private static int moreWithout(Region region, long from, long to) {
+    int parts = (from != region.start ? 1 : 0) + (to != region.end() ? 1 : 0);
+    return parts - 1 - region.seams(from, to);
   }
 
   /** All mappings, sorted by unsigned address. */
   public List<Mapping> mappings() {
     return regions.stream().map(region -> new Mapping(region.start, region.host)).toList();
+  }
+
+  /** The mapping that holds an address. */
+  public Optional<Mapping> mappingAt(long address) {
+    return Optional.ofNullable(find(address)).map(region -> new Mapping(region.start, region.host));
+  }
+
+  /** The host memory behind all mappings, sorted by unsigned address. */
+  public List<HostRange> hosts() {
+    List<HostRange> hosts = new ArrayList<>();
+    int reserveAt = reserve == null ? -1 : indexAbove(reserve.start - 1);
+    for (int i = 0; i <= regions.size(); i++) {
+      if (i == reserveAt) {
+        hosts.add(new HostRange(reserve.start, reserve.host, reserve.pages));
+        i += inReserve;
+      }
+      if (i < regions.size()) {
+        hosts.add(new HostRange(regions.get(i).start, regions.get(i).host, MemorySegment.NULL));
+      }
+    }
+    return hosts;
   }
 
   /**
@@ -179,15 +332,24 @@ public final class GuestMemory implements AutoCloseable {
 
   /** How many bytes of a range are mapped. */
   public long mappedBytes(long address, long size) {
-    return regions.stream()
-        .filter(region -> region.intersects(address, size))
-        .mapToLong(region -> region.to(address + size) - region.from(address))
-        .sum();
+    long bytes = 0;
+    for (int i = indexAbove(address + size - 1) - 1; i >= 0; i--) {
+      Region region = regions.get(i);
+      if (!region.intersects(address, size)) {
+        break;
+      }
+      bytes += region.to(address + size) - region.from(address);
+    }
+    return bytes;
   }
 
   /** True when some byte of the range is mapped. */
   public boolean overlaps(long address, long size) {
-    return regions.stream().anyMatch(region -> region.intersects(address, size));
+    if (size == 0) {
+      return find(address) != null;
+    }
+    int below = indexAbove(address + size - 1) - 1;
+    return below >= 0 && regions.get(below).intersects(address, size);
   }
 
   /** Permissions of the page of an address; -1 where nothing is mapped. */
@@ -201,8 +363,20 @@ public final class GuestMemory implements AutoCloseable {
    * with a free page on either side, or 0 where there is none below {@code limit}.
    */
   public long findFree(long from, long size, long limit) {
-    long at = pageUp(from);
-    for (Region region : regions) {
+    if (Long.compareUnsigned(from, searchedFrom) > 0) {
+      searchedFrom = from;
+      Arrays.fill(searchedTo, 0);
+    }
+    int power = Long.SIZE - 1 - Long.numberOfLeadingZeros(Math.max(size >>> PAGE_BITS, 1));
+    long small = (long) PAGE << power;
+    boolean learns = from == searchedFrom;
+    long at = learns && searchedTo[power] != 0 ? searchedTo[power] : pageUp(from);
+    for (int i = Math.max(0, indexAbove(at) - 1); i < regions.size(); i++) {
+      Region region = regions.get(i);
+      if (learns && Long.compareUnsigned(at + small + PAGE, region.start) <= 0) {
+        searchedTo[power] = at;
+        learns = false;
+      }
       if (Long.compareUnsigned(at + size + PAGE, region.start) <= 0) {
         break;
       }
@@ -210,7 +384,20 @@ public final class GuestMemory implements AutoCloseable {
         at = region.end() + PAGE;
       }
     }
+    if (learns) {
+      searchedTo[power] = at;
+    }
     return Long.compareUnsigned(at + size, limit) <= 0 ? at : 0;
+  }
+
+  /** A gap may begin behind the mapping in front of a region that is no more. */
+  private void searchAgainBehind(int index) {
+    long from = index == 0 ? 0 : regions.get(index - 1).end();
+    for (int i = 0; i < searchedTo.length; i++) {
+      if (Long.compareUnsigned(searchedTo[i], from) > 0) {
+        searchedTo[i] = Long.compareUnsigned(from, searchedFrom) > 0 ? from : 0;
+      }
+    }
   }
 
   public byte readByte(long address) {
@@ -373,6 +560,10 @@ public final class GuestMemory implements AutoCloseable {
     last = null;
     regions.forEach(Region::release);
     regions.clear();
+    if (reserve != null) {
+      reserve.release();
+      reserve = null;
+    }
   }
 
   /** The region that holds an address, or null. */

@@ -13,6 +13,12 @@ public interface MemoryListener {
   /** Guest memory disappears. The range lies within one earlier mapping. */
   void unmapped(long address, long size);
 
+  /** Guest memory appears in memory that was reserved, which the engine has already. */
+  void shown(long address, long size, boolean code);
+
+  /** It disappears there again. */
+  void hidden(long address, long size, boolean code);
+
   /** Permissions of mapped pages changed. */
   void protectionChanged(long address, long size);
 
@@ -27,6 +33,12 @@ public interface MemoryListener {
 
         @Override
         public void unmapped(long address, long size) {}
+
+        @Override
+        public void shown(long address, long size, boolean code) {}
+
+        @Override
+        public void hidden(long address, long size, boolean code) {}
 
         @Override
         public void protectionChanged(long address, long size) {}

@@ -1,47 +1,42 @@
 package dev.retstack.fleet.memory;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
 import dev.retstack.unicorn.library.HostPages;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.Arrays;
+import java.util.Optional;
 
 /** A run of mapped guest pages with one piece of host memory behind it. Addresses are unsigned. */
 final class Region {
   final long start;
   final long size;
   final MemorySegment host;
-
-  /** Permissions of each page, {@code GuestMemory.READ | WRITE | EXECUTE}. */
-  final byte[] permissions;
-
   private final Backing backing;
 
-  private Region(long start, MemorySegment host, byte[] permissions, Backing backing) {
+  private Region(long start, long size, Backing backing) {
     this.start = start;
-    this.size = host.byteSize();
-    this.host = host;
-    this.permissions = permissions;
+    this.size = size;
+    this.host = backing.host.asSlice(start - backing.start, size);
     this.backing = backing;
     backing.users++;
   }
 
   static Region allocate(long start, long size, int perms) {
-    Backing backing = new Backing(Arena.ofShared());
-    byte[] permissions = new byte[Math.toIntExact(size / GuestMemory.PAGE)];
-    Arrays.fill(permissions, (byte) perms);
-    MemorySegment host = HostPages.allocate(size, backing.arena);
-    return new Region(start, host, permissions, backing);
+    Arena arena = Arena.ofShared();
+    MemorySegment pages = MemorySegment.ofArray(new byte[Math.toIntExact(size / GuestMemory.PAGE)]);
+    Backing backing = new Backing(start, HostPages.allocate(size, arena), pages, arena);
+    return backing.region(start, size, perms);
   }
 
   /** The part {@code [from, to)} of this region on the same host memory. */
   Region part(long from, long to) {
-    int firstPage = (int) ((from - start) / GuestMemory.PAGE);
-    int endPage = (int) ((to - start) / GuestMemory.PAGE);
-    return new Region(
-        from,
-        host.asSlice(from - start, to - from),
-        Arrays.copyOfRange(permissions, firstPage, endPage),
-        backing);
+    return new Region(from, to - from, backing);
+  }
+
+  /** True where it is memory of a reserve. */
+  boolean isOf(Backing reserve) {
+    return backing == reserve;
   }
 
   /** One past the last byte; 0 for a region that ends with the address space. */
@@ -94,34 +89,112 @@ final class Region {
   }
 
   int permissionsAt(long address) {
-    return permissions[(int) ((address - start) >>> GuestMemory.PAGE_BITS)];
+    return backing.permissions(backing.page(address));
+  }
+
+  /** Gives the pages of a range within this region permissions. */
+  void protect(long from, long to, int perms) {
+    backing.set(from, to - from, perms);
   }
 
   /** True when a page of a range within this region is executable. */
   boolean holdsCode(long address, long bytes) {
-    int page = (int) ((address - start) >>> GuestMemory.PAGE_BITS);
-    int lastPage = (int) ((address - start + bytes - 1) >>> GuestMemory.PAGE_BITS);
-    for (; page <= lastPage; page++) {
-      if ((permissions[page] & GuestMemory.EXECUTE) != 0) {
+    long lastPage = backing.page(address + bytes - 1);
+    for (long page = backing.page(address); page <= lastPage; page++) {
+      if ((backing.permissions(page) & GuestMemory.EXECUTE) != 0) {
         return true;
       }
     }
     return false;
   }
 
-  void release() {
-    if (--backing.users == 0) {
-      backing.arena.close();
+  /** Between how many neighbours permissions change, at least one of which is in a range. */
+  int seams(long from, long to) {
+    long first = Math.max(backing.page(from), backing.page(start) + 1);
+    long last = Math.min(backing.page(to - 1) + 1, backing.page(end() - 1));
+    int seams = 0;
+    for (long page = first; page <= last; page++) {
+      seams += backing.permissions(page - 1) == backing.permissions(page) ? 0 : 1;
     }
+    return seams;
   }
 
-  /** Host memory shared by the parts that an unmap left over. */
-  private static final class Backing {
-    final Arena arena;
-    int users;
+  /** How many of the two neighbours of a range have other permissions than some. */
+  int edges(long from, long to, int perms) {
+    return (from != start && permissionsAt(from - 1) != perms ? 1 : 0)
+        + (to != end() && permissionsAt(to) != perms ? 1 : 0);
+  }
 
-    Backing(Arena arena) {
+  void release() {
+    backing.release();
+  }
+
+  /** Host memory: of the parts that an unmap left over, or of all mappings in a reserved range. */
+  static final class Backing {
+    /** A page that is mapped, beside its permissions. */
+    private static final int MAPPED = 0x80;
+
+    final long start;
+    final MemorySegment host;
+
+    /** A byte for each page; 0: nothing is mapped there. */
+    final MemorySegment pages;
+
+    private final Arena arena;
+    private int users;
+
+    private Backing(long start, MemorySegment host, MemorySegment pages, Arena arena) {
+      this.start = start;
+      this.host = host;
+      this.pages = pages;
       this.arena = arena;
+    }
+
+    /** Host memory for mappings to come; empty where the host has no room. */
+    static Optional<Backing> reserve(long start, long size) {
+      Arena arena = Arena.ofShared();
+      Optional<MemorySegment> host = HostPages.reserve(size, arena);
+      if (host.isEmpty()) {
+        arena.close();
+        return Optional.empty();
+      }
+      MemorySegment pages = HostPages.allocate(size / GuestMemory.PAGE, arena);
+      Backing reserve = new Backing(start, host.get(), pages, arena);
+      reserve.users++; // until the memory ends
+      return Optional.of(reserve);
+    }
+
+    Region region(long address, long size, int perms) {
+      set(address, size, perms);
+      return new Region(address, size, this);
+    }
+
+    boolean contains(long address) {
+      return Long.compareUnsigned(address - start, host.byteSize()) < 0;
+    }
+
+    /** Pages of a reserve that nothing is mapped at any more. */
+    void forget(long address, long size) {
+      pages.asSlice(page(address), size >>> GuestMemory.PAGE_BITS).fill((byte) 0);
+      HostPages.forget(host.asSlice(address - start, size));
+    }
+
+    void release() {
+      if (--users == 0) {
+        arena.close();
+      }
+    }
+
+    private void set(long address, long size, int perms) {
+      pages.asSlice(page(address), size >>> GuestMemory.PAGE_BITS).fill((byte) (perms | MAPPED));
+    }
+
+    private long page(long address) {
+      return (address - start) >>> GuestMemory.PAGE_BITS;
+    }
+
+    private int permissions(long page) {
+      return pages.get(JAVA_BYTE, page) & (MAPPED - 1);
     }
   }
 }

@@ -157,7 +157,11 @@ public final class VirtualTlb implements Hook.TlbFill, MemoryListener {
     fills++;
     Region region = memory.find(address);
     if (region == null) {
-      if (access == UcConst.UC_MEM_FETCH && !removing) {
+      boolean reserved = memory.isReserved(address); // the engine has memory there
+      if (reserved && removing) {
+        return lookUp(address, access, result);
+      }
+      if ((access == UcConst.UC_MEM_FETCH && !removing) || reserved) {
         return refuse(address, access);
       }
       // accepted, so that the access itself fails and its exact address is reported
@@ -266,6 +270,23 @@ public final class VirtualTlb implements Hook.TlbFill, MemoryListener {
           engine.ctl_remove_cache(address, address + size);
           engine.mem_unmap(address, size);
         });
+    mappingsChanged.run();
+  }
+
+  @Override
+  public void shown(long address, long size, boolean code) {
+    if (code) {
+      forget(address, size); // of what was there before
+    }
+    mappingsChanged.run();
+  }
+
+  @Override
+  public void hidden(long address, long size, boolean code) {
+    if (code) {
+      forget(address, size);
+    }
+    engine.ctl_flush_tlb();
     mappingsChanged.run();
   }
 

@@ -80,18 +80,23 @@ final class MemoryCallsTest {
   /** Each hole makes two mappings of one: they are as limited as those that are asked for. */
   @Test
   void holesHaveALimit() {
-    try (Guest guest = new Guest("x86_64")) {
-      long a = map(guest, 10_000 * PAGE);
+    try (Guest guest = new Guest("x86_64", "", o -> o.withMemory(1 << 20, 1L << 30))) {
+      long a = map(guest, 140_000 * PAGE);
       int holes = 0;
-      while (holes < 5_000 && guest.call("munmap", a + (2L * holes + 1) * PAGE, PAGE) == 0) {
+      while (holes < 70_000 && guest.call("munmap", a + (2L * holes + 1) * PAGE, PAGE) == 0) {
         holes++;
       }
-      assertThat(holes).isBetween(4_000, 4_096);
-      assertThat(guest.call("munmap", a + 9_001 * PAGE, PAGE)).isEqualTo(Errno.ENOMEM.result());
+      assertThat(holes).isBetween(65_500, 65_530);
+      assertThat(guest.call("munmap", a + 139_001 * PAGE, PAGE)).isEqualTo(Errno.ENOMEM.result());
+      assertThat(guest.call("mprotect", a + 139_001 * PAGE, PAGE, 1))
+          .isEqualTo(Errno.ENOMEM.result());
+      assertThat(map(guest, PAGE)).isEqualTo(Errno.ENOMEM.result());
+      assertThat(guest.call("mprotect", a + 139_001 * PAGE, PAGE, RW)).isZero();
       assertThat(guest.process.lacks(false))
           .containsExactly(
-              "a mapping was refused 2 times: a core has at most 4,096; map larger pieces");
-      assertThat(guest.call("munmap", a, 10_000 * PAGE)).isZero();
+              "a mapping was refused 4 times: a core has at most 65,530; map larger pieces");
+      assertThat(guest.call("munmap", a, 140_000 * PAGE)).isZero();
+      assertThat(guest.memory.mappingCount()).isLessThan(20);
     }
   }
 

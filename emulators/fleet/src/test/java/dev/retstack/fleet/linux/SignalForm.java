@@ -239,8 +239,10 @@ enum SignalForm {
    */
   private String asLinux(String printed) {
     return switch (this) {
-      case PPC64LE, PPC64LE_STATIC, PPC64_STATIC, PPC32, PPC32_STATIC ->
-          printed.replace("fault 1 1 1000", "fault 1 2 1000");
+      case PPC64LE, PPC64LE_STATIC, PPC64, PPC64_STATIC, PPC32, PPC32_STATIC ->
+          printed
+              .replace("fault 1 1 1000", "fault 1 2 1000")
+              .replace("1 at 101\n1 at 100\n", "2 at 101\n2 at 100\n");
       default -> isMips() ? asLinuxOnMips(printed) : printed;
     };
   }

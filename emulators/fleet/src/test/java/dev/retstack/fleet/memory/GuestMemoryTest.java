@@ -1,14 +1,20 @@
 package dev.retstack.fleet.memory;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.retstack.fleet.Seeds;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.SplittableRandom;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class GuestMemoryTest {
   private static final int RW = GuestMemory.READ | GuestMemory.WRITE;
@@ -78,36 +84,103 @@ class GuestMemoryTest {
     }
   }
 
-  /** Random maps, unmaps and protects against a bit per page. */
-  @Test
-  void mappingsAreThoseOfAPlainModel() {
+  /** Random maps, unmaps and protects against a number per page, with a reserve and without. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void mappingsAreThoseOfAPlainModel(boolean reserved) {
     long seed = Seeds.fresh();
     System.out.println("GuestMemoryTest: seed " + seed);
     SplittableRandom random = new SplittableRandom(seed);
-    BitSet model = new BitSet();
+    int[] model = new int[80];
+    Arrays.fill(model, -1);
     try (GuestMemory memory = memory(8, ByteOrder.LITTLE_ENDIAN)) {
+      if (reserved) {
+        memory.reserve(at(20), 30L * GuestMemory.PAGE);
+      }
       for (int step = 0; step < 2_000; step++) {
         int page = random.nextInt(64);
         int pages = 1 + random.nextInt(8);
-        long address = 0x10000L + (long) page * GuestMemory.PAGE;
+        long address = at(page);
         long size = (long) pages * GuestMemory.PAGE;
-        boolean free = model.get(page, page + pages).isEmpty();
+        int perms = random.nextInt(8);
+        boolean free = IntStream.range(page, page + pages).allMatch(i -> model[i] < 0);
+        boolean full = IntStream.range(page, page + pages).allMatch(i -> model[i] >= 0);
         assertThat(memory.overlaps(address, size)).isEqualTo(!free);
+        assertThat(memory.isMapped(address, size)).isEqualTo(full);
+        int before = memory.mappingCount();
         if (random.nextInt(3) == 0) {
+          int more = memory.moreWithout(address, size);
           memory.unmap(address, size);
-          model.clear(page, page + pages);
+          Arrays.fill(model, page, page + pages, -1);
+          assertThat(memory.mappingCount() - before).isEqualTo(more);
+        } else if (full) {
+          int more = memory.moreProtected(address, size, perms);
+          if (memory.isWithinOne(address, size)) {
+            memory.renew(address, size, perms);
+            assertThat(memory.readLong(address)).isZero();
+          } else {
+            memory.protect(address, size, perms);
+          }
+          Arrays.fill(model, page, page + pages, perms);
+          assertThat(memory.mappingCount() - before).isEqualTo(more);
         } else if (free) {
-          memory.map(address, size, RW);
-          model.set(page, page + pages);
+          memory.map(address, size, perms);
+          Arrays.fill(model, page, page + pages, perms);
+          assertThat(memory.read(address, (int) size)).containsOnly(0);
           memory.writeLong(address, address);
         }
         for (int i = 0; i < 72; i++) {
-          long at = 0x10000L + (long) i * GuestMemory.PAGE;
-          assertThat(memory.permissionsAt(at)).isEqualTo(model.get(i) ? RW : -1);
+          assertThat(memory.permissionsAt(at(i))).isEqualTo(model[i]);
         }
+        assertThat(memory.mappingCount()).isEqualTo(runs(memory));
+        checkHosts(memory, model);
         long found = memory.findFree(0x10000, size, 0x1000000);
-        assertThat(memory.overlaps(found, size)).isFalse();
+        assertThat(found).isEqualTo(lowest(model, pages));
       }
     }
+  }
+
+  private static long at(int page) {
+    return 0x10000L + (long) page * GuestMemory.PAGE;
+  }
+
+  /** Pieces of mappings whose pages have the same permissions. */
+  private static int runs(GuestMemory memory) {
+    int runs = 0;
+    for (Mapping mapping : memory.mappings()) {
+      int last = -1;
+      for (long at = 0; at < mapping.host().byteSize(); at += GuestMemory.PAGE) {
+        int perms = memory.permissionsAt(mapping.start() + at);
+        runs += perms == last ? 0 : 1;
+        last = perms;
+      }
+    }
+    return runs;
+  }
+
+  /** Each page that is mapped has host memory, and no other has. */
+  private static void checkHosts(GuestMemory memory, int[] model) {
+    BitSet there = new BitSet();
+    for (HostRange range : memory.hosts()) {
+      for (long page = 0; page < range.host().byteSize() / GuestMemory.PAGE; page++) {
+        if (range.pages().equals(MemorySegment.NULL) || range.pages().get(JAVA_BYTE, page) != 0) {
+          there.set((int) ((range.start() - at(0)) / GuestMemory.PAGE + page));
+        }
+      }
+    }
+    for (int i = 0; i < model.length; i++) {
+      assertThat(there.get(i)).isEqualTo(model[i] >= 0);
+    }
+  }
+
+  /** The first place with a free page on either side. */
+  private static long lowest(int[] model, int pages) {
+    int page = 0;
+    for (int i = 0; i < model.length; i++) {
+      if (model[i] >= 0 && i < page + pages + 1) {
+        page = i + 2;
+      }
+    }
+    return at(page);
   }
 }

@@ -7,6 +7,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
+import java.util.Optional;
 
 /**
  * Memory of the host for guests, to map with {@code Unicorn.mem_map_ptr}: zeroed, and a page takes
@@ -35,6 +36,15 @@ public final class HostPages {
           ? UnicornLibrary.standard("munmap", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG))
           : null;
 
+  private static final MethodHandle MADVISE =
+      onLinux()
+          ? UnicornLibrary.standard(
+              "madvise", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT))
+          : null;
+
+  /** Linux: MADV_DONTNEED. */
+  private static final int FORGET = 4;
+
   private HostPages() {}
 
   private static boolean onLinux() {
@@ -53,6 +63,30 @@ public final class HostPages {
     return address == FAILED
         ? arena.allocate(size, PAGE)
         : UnicornLibrary.view(address, size, arena, HostPages::unmap);
+  }
+
+  /**
+   * Pages that are mostly never touched: addresses to choose from.
+   *
+   * @return empty where the host has no room, or cannot keep addresses without memory
+   */
+  public static Optional<MemorySegment> reserve(long size, Arena arena) {
+    long address = onLinux() ? map(size) : FAILED;
+    return address == FAILED
+        ? Optional.empty()
+        : Optional.of(UnicornLibrary.view(address, size, arena, HostPages::unmap));
+  }
+
+  /** Gives the room of reserved pages back: they are zeroes again. */
+  public static void forget(MemorySegment pages) {
+    try {
+      int failed = (int) MADVISE.invokeExact(pages.address(), pages.byteSize(), FORGET);
+      if (failed != 0) {
+        pages.fill((byte) 0); // locked memory, which the host keeps
+      }
+    } catch (Throwable t) {
+      throw new IllegalStateException("madvise of " + pages, t);
+    }
   }
 
   private static long map(long size) {

@@ -1,9 +1,11 @@
 package dev.retstack.fleet.linux.shared;
 
 import dev.retstack.fleet.memory.GuestMemory;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Optional;
+import java.util.TreeMap;
 
 /**
  * What is mapped where in a process.
@@ -18,11 +20,17 @@ public final class AddressRanges<T> {
     void removed(long start, long bytes);
   }
 
-  private final List<Range<T>> ranges = new ArrayList<>();
+  private final NavigableMap<Long, Range<T>> ranges = new TreeMap<>();
 
-  /** It was mapped where nothing was. */
+  /** It was mapped; what was mapped there first stays. */
   public void add(long start, long end, T what) {
-    ranges.add(new Range<>(start, end, what));
+    Map.Entry<Long, Range<T>> below = ranges.floorEntry(start);
+    long from = below == null ? start : Math.max(start, below.getValue().end);
+    Long next = ranges.ceilingKey(from);
+    long to = next == null ? end : Math.min(end, next);
+    if (from < to) {
+      ranges.put(from, new Range<>(from, to, what));
+    }
   }
 
   /** Memory was unmapped. */
@@ -33,11 +41,14 @@ public final class AddressRanges<T> {
   /** The same, with somebody who hears of each part. */
   void remove(long start, long length, Listener listener) {
     long end = start + GuestMemory.pageUp(length);
-    for (Range<T> range : List.copyOf(ranges)) {
+    Long first = ranges.floorKey(start);
+    List<Range<T>> near =
+        List.copyOf(ranges.subMap(first == null ? start : first, true, end, false).values());
+    for (Range<T> range : near) {
       long from = Math.max(start, range.start);
       long to = Math.min(end, range.end);
       if (from < to) {
-        ranges.remove(range);
+        ranges.remove(range.start);
         if (range.start < from) {
           add(range.start, from, range.what);
         }
@@ -51,9 +62,9 @@ public final class AddressRanges<T> {
 
   /** What is mapped at an address. */
   public Optional<T> at(long address) {
-    return ranges.stream()
-        .filter(range -> Long.compareUnsigned(address - range.start, range.end - range.start) < 0)
-        .map(Range::what)
-        .findFirst();
+    return Optional.ofNullable(ranges.floorEntry(address))
+        .map(Map.Entry::getValue)
+        .filter(range -> address < range.end)
+        .map(Range::what);
   }
 }

@@ -9,7 +9,7 @@ import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.isa.call.Registers;
 import dev.retstack.fleet.landing.LandingPage;
 import dev.retstack.fleet.landing.Machine;
-import dev.retstack.fleet.memory.Mapping;
+import dev.retstack.fleet.memory.HostRange;
 import dev.retstack.fleet.probe.Arrival;
 import dev.retstack.fleet.probe.RecordBuffer;
 import dev.retstack.fleet.probe.TraceClock;
@@ -178,20 +178,22 @@ final class NativeCore {
     MemorySegment.copy(ring, JAVA_LONG, layout.at(column), to, at, count);
   }
 
-  /** Where guest memory is: all mappings, sorted by address. */
-  void describeRegions(List<Mapping> mappings) {
-    long bytes = layout.at("region");
-    if (regions.byteSize() < bytes * mappings.size()) {
-      regions = arena.allocate(2 * bytes * mappings.size(), Long.BYTES);
+  /** Where guest memory is, sorted by address. */
+  void describeRegions(List<HostRange> ranges) {
+    long bytes = layout.at("host_range");
+    if (regions.byteSize() < bytes * ranges.size()) {
+      regions = arena.allocate(2 * bytes * ranges.size(), Long.BYTES);
     }
-    for (int i = 0; i < mappings.size(); i++) {
+    for (int i = 0; i < ranges.size(); i++) {
       long at = i * bytes;
-      regions.set(JAVA_LONG, at + layout.at("region.start"), mappings.get(i).start());
-      regions.set(JAVA_LONG, at + layout.at("region.size"), mappings.get(i).host().byteSize());
-      regions.set(JAVA_LONG, at + layout.at("region.host"), mappings.get(i).host().address());
+      regions.set(JAVA_LONG, at + layout.at("host_range.all.start"), ranges.get(i).start());
+      regions.set(
+          JAVA_LONG, at + layout.at("host_range.all.size"), ranges.get(i).host().byteSize());
+      regions.set(JAVA_LONG, at + layout.at("host_range.all.host"), ranges.get(i).host().address());
+      regions.set(JAVA_LONG, at + layout.at("host_range.pages"), ranges.get(i).pages().address());
     }
     set("regions", regions);
-    set("region_count", mappings.size());
+    set("region_count", ranges.size());
     set("last_region.size", 0); // none
     set("regions_stale", 0);
   }

@@ -292,7 +292,7 @@ final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
   }
 
   private void describeRegions() {
-    core.describeRegions(memory.mappings());
+    core.describeRegions(memory.hosts());
     contexts.mappingsChanged();
   }
 

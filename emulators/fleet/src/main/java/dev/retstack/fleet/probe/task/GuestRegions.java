@@ -4,7 +4,6 @@ import dev.retstack.fleet.loader.elf.ElfFile;
 import dev.retstack.fleet.loader.elf.Segment;
 import dev.retstack.fleet.loader.elf.Symbol;
 import dev.retstack.fleet.memory.GuestMemory;
-import dev.retstack.fleet.memory.Mapping;
 import java.util.Arrays;
 import java.util.List;
 
@@ -34,14 +33,10 @@ public final class GuestRegions implements StackRegions {
 
   @Override
   public Region at(long address) {
-    for (Mapping mapping : memory.mappings()) {
-      Region region =
-          new Region(mapping.start(), mapping.start() + mapping.host().byteSize(), false);
-      if (region.holds(address)) {
-        return data(region, address);
-      }
-    }
-    return ALL;
+    return memory
+        .mappingAt(address)
+        .map(m -> data(new Region(m.start(), m.start() + m.host().byteSize(), false), address))
+        .orElse(ALL);
   }
 
   private Region data(Region mapping, long address) {
