@@ -90,7 +90,7 @@ enum SignalForm {
           ARM,
           S390X_STATIC,
           PPC64LE,
-          PPC64,
+          PPC64_STATIC,
           PPC32,
           M68K_STATIC,
           MIPS_STATIC,
