@@ -23,6 +23,7 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -142,6 +143,8 @@ class SignalsTest {
   @ParameterizedTest
   @MethodSource("dev.retstack.fleet.linux.SignalForm#some")
   void whatAHandlerChangesTakesEffect(SignalForm form) throws Exception {
+    Assumptions.assumeTrue(
+        form != SignalForm.PPC64, "skipped: swapcontext of ppc64 crashes under qemu-user too");
     HostedRun run = likeElsewhere(form, "signals/contexts.c");
 
     assertThat(run.calls()).containsEntry("work", printed(run, "entered") + 10);
