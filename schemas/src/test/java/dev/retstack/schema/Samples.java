@@ -276,6 +276,11 @@ public final class Samples {
         .setMcountLoc(List.of(TEXT, TEXT + 0x60))
         .setFiles(List.of("src/größe.c"))
         .setLines(List.of(new SourceLine(1, 0, 12)))
+        .setOtherNames(
+            List.of(
+                new OtherName(0, "größe_main"),
+                new OtherName(1, "fibonacci"),
+                new OtherName(1, "folded")))
         .build();
   }
 }

@@ -4,10 +4,12 @@ import dev.retstack.schema.Chunk;
 import dev.retstack.schema.ClockUnit;
 import dev.retstack.schema.CoreEnd;
 import dev.retstack.schema.Image;
+import dev.retstack.schema.OtherName;
 import dev.retstack.schema.SourceLine;
 import dev.retstack.schema.Symbol;
 import dev.retstack.schema.codec.ChunkCodec;
 import dev.retstack.schema.codec.CorruptChunkException;
+import dev.retstack.schema.record.FunctionName;
 import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.RecordBatch;
 import java.lang.annotation.ElementType;
@@ -276,18 +278,49 @@ public final class Chunks {
     for (Symbol symbol : image.getObjects()) {
       checkName("an object", symbol.getName(), TEXT_MAX);
     }
-    checkLines(image);
+    checkFunctions(image);
     if (image.getWordBytes() < 1 || image.getWordBytes() > Long.BYTES) {
       throw new CorruptChunkException("image with words of " + image.getWordBytes() + " bytes");
     }
   }
 
   /**
-   * Checks that the source lines of an image are of its symbols and files.
+   * Checks that the source lines and other names of an image are of its symbols and files.
    *
-   * @throws CorruptChunkException where they are not, or the name of a file is too long
+   * @throws CorruptChunkException where they are not, or there are too many, or one is too long
    */
-  public static void checkLines(Image image) throws CorruptChunkException {
+  public static void checkFunctions(Image image) throws CorruptChunkException {
+    checkLines(image);
+    checkOtherNames(image);
+  }
+
+  private static void checkOtherNames(Image image) throws CorruptChunkException {
+    int before = 0;
+    int count = 0;
+    for (OtherName other : image.getOtherNames()) {
+      int symbol = other.getSymbol();
+      if (symbol < 0 || symbol >= image.getSymbols().size()) {
+        throw new CorruptChunkException(
+            "image with another name of symbol %d of %d"
+                .formatted(symbol, image.getSymbols().size()));
+      }
+      if (symbol < before) {
+        throw new CorruptChunkException(
+            "image with another name of symbol %d behind one of symbol %d"
+                .formatted(symbol, before));
+      }
+      count = symbol == before ? count + 1 : 1;
+      if (count > FunctionName.OTHERS_MAX) {
+        throw new CorruptChunkException(
+            "image with more than %d other names of symbol %d"
+                .formatted(FunctionName.OTHERS_MAX, symbol));
+      }
+      checkName("another name", other.getName(), TEXT_MAX);
+      before = symbol;
+    }
+  }
+
+  private static void checkLines(Image image) throws CorruptChunkException {
     for (String file : image.getFiles()) {
       checkName("a source file", file, FILE_MAX);
     }

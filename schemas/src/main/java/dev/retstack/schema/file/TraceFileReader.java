@@ -223,7 +223,7 @@ public final class TraceFileReader implements Closeable {
       if (entry.getChunk() != null) {
         Chunks.check(entry.getChunk());
       } else if (entry.getImage() != null) {
-        Chunks.checkLines(entry.getImage());
+        Chunks.checkFunctions(entry.getImage());
       }
     } catch (CorruptChunkException e) {
       throw corrupt(start, e.getMessage());

@@ -7,21 +7,25 @@ import com.sun.management.ThreadMXBean;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.Image;
 import dev.retstack.schema.IndexBlock;
+import dev.retstack.schema.OtherName;
 import dev.retstack.schema.Samples;
 import dev.retstack.schema.SourceLine;
 import dev.retstack.schema.Symbol;
 import dev.retstack.schema.TraceEntry;
 import dev.retstack.schema.TraceSeal;
 import dev.retstack.schema.chunk.Codecs;
+import dev.retstack.schema.record.FunctionName;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import org.apache.avro.file.CodecFactory;
 import org.apache.avro.file.DataFileWriter;
 import org.apache.avro.specific.SpecificDatumWriter;
@@ -73,6 +77,36 @@ class TraceFileHostileTest {
     large.setFiles(List.of("m".repeat(1 << 20)));
     file = container(w -> w.append(new TraceEntry(large, null, null, null, null, null)));
     refusedWithinMemory(file, "1048576 characters in a source file: at most 4096");
+  }
+
+  @Test
+  void otherNamesOfNoSymbolAreRefused() throws IOException {
+    OtherName first = new OtherName(1, "first");
+    Map.of(
+            List.of(new OtherName(2, "none")), "another name of symbol 2 of 2",
+            List.of(new OtherName(-1, "none")), "another name of symbol -1 of 2",
+            List.of(first, new OtherName(0, "late")), "symbol 0 behind one of symbol 1",
+            Collections.nCopies(FunctionName.OTHERS_MAX + 1, first), "more than 4096 other names",
+            Collections.nCopies(100_000, first), "more than 4096 other names of symbol 1",
+            List.of(new OtherName(0, "m".repeat(1 << 20))), "characters in another name",
+            Collections.nCopies(1_000_000, first), "more than 64 MiB of objects")
+        .forEach((names, why) -> refusedWithinMemory(container(names), why));
+    Image many = Samples.image();
+    many.setOtherNames(Collections.nCopies(FunctionName.OTHERS_MAX, first));
+    byte[] file = container(w -> w.append(new TraceEntry(many, null, null, null, null, null)));
+    try (var reader = TraceFileReader.open("trace.avro", new ByteArrayInputStream(file))) {
+      assertThat(reader.next().getImage()).isEqualTo(many);
+    }
+  }
+
+  private static byte[] container(List<OtherName> names) {
+    Image image = Samples.image();
+    image.setOtherNames(names);
+    try {
+      return container(w -> w.append(new TraceEntry(image, null, null, null, null, null)));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   @Test

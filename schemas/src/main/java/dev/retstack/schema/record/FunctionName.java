@@ -1,0 +1,65 @@
+package dev.retstack.schema.record;
+
+import java.util.List;
+import java.util.TreeSet;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+
+/**
+ * What a function is called. Several names can stand at one address: aliases, and functions of the
+ * same code that a compiler or linker folded into one. Each of them means the function.
+ *
+ * @param shown the name that is printed; empty where no symbol tells it
+ * @param others names that mean the function, too
+ */
+public record FunctionName(String shown, List<String> others) {
+  /** Other names of one function at most. */
+  public static final int OTHERS_MAX = 4096;
+
+  /** Other names that a sentence lists. */
+  private static final int LISTED = 5;
+
+  public FunctionName {
+    others = List.copyOf(others);
+  }
+
+  /** A function of one name. */
+  public FunctionName(String shown) {
+    this(shown, List.of());
+  }
+
+  /** Whether one of the names is wanted. */
+  public boolean is(Predicate<String> wanted) {
+    if (wanted.test(shown)) {
+      return true;
+    }
+    for (String other : others) {
+      if (wanted.test(other)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** The same function with more names, in the order of the alphabet. */
+  public FunctionName and(List<String> more) {
+    if (more.isEmpty() || others.equals(more)) {
+      return this;
+    }
+    TreeSet<String> all = new TreeSet<>(others);
+    all.addAll(more);
+    all.remove(shown);
+    return new FunctionName(shown, all.stream().limit(OTHERS_MAX).toList());
+  }
+
+  /** The name in a sentence: {@code one}; {@code one (also named eins, uno)}. */
+  public String text() {
+    if (others.isEmpty()) {
+      return shown;
+    }
+    String listed = others.stream().limit(LISTED).collect(Collectors.joining(", "));
+    int more = others.size() - LISTED;
+    return "%s (also named %s%s)"
+        .formatted(shown, listed, more > 0 ? " and %,d more".formatted(more) : "");
+  }
+}
