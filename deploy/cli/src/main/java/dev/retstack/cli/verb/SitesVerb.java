@@ -61,7 +61,8 @@ public final class SitesVerb extends Verb {
       names = "--function",
       paramLabel = "GLOB",
       description =
-          "Only sites of functions whose name matches: * any text, ? a letter, {a,b}, [a-z].")
+          "Only sites of functions of which a name matches, aliases too: * any text, ? a letter,"
+              + " {a,b}, [a-z].")
   private String glob;
 
   @Mixin private FormatOption format;
@@ -77,7 +78,10 @@ public final class SitesVerb extends Verb {
     List<FoundSite> wanted = sites;
     if (glob != null) {
       PathMatcher matcher = FileSystems.getDefault().getPathMatcher("glob:" + glob);
-      wanted = sites.stream().filter(s -> matcher.matches(Path.of(s.function()))).toList();
+      wanted =
+          sites.stream()
+              .filter(site -> site.names().is(name -> matcher.matches(Path.of(name))))
+              .toList();
     }
     Output.write(out(), format.format(), document(loaded, wanted));
     note(summary(loaded, wanted, sites.size()));

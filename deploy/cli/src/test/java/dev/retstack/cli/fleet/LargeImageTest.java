@@ -8,6 +8,7 @@ import dev.retstack.cli.kafka.KafkaLink;
 import dev.retstack.fleet.publish.ChunkSink;
 import dev.retstack.fleet.publish.KafkaChunkSink;
 import dev.retstack.schema.Image;
+import dev.retstack.schema.OtherName;
 import dev.retstack.schema.SourceLine;
 import dev.retstack.schema.Symbol;
 import dev.retstack.schema.wire.ConfluentFrame;
@@ -27,18 +28,23 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** An image that Kafka finds too large goes without its source lines, but never without names. */
+/**
+ * An image that Kafka finds too large goes without its source lines, then without aliases, but
+ * never without names.
+ */
 class LargeImageTest {
   private static final int REQUEST_MAX = 20_000;
 
-  private static Image image(String id, int functions, boolean lines) {
+  private static Image image(String id, int functions, boolean lines, boolean aliases) {
     List<Symbol> symbols = new ArrayList<>();
     List<String> files = new ArrayList<>();
     List<SourceLine> places = new ArrayList<>();
+    List<OtherName> others = new ArrayList<>();
     for (int i = 0; i < functions; i++) {
       symbols.add(new Symbol("function_" + i, 0x1000L + 16L * i, 16L));
       files.add("a/folder/of/sources/that/have/long/names/source_file_number_" + i + ".c");
       places.add(new SourceLine(i, i, 10 + i));
+      others.add(new OtherName(i, "alias_" + i));
     }
     return Image.newBuilder()
         .setBuildId(id)
@@ -48,6 +54,7 @@ class LargeImageTest {
         .setWordBytes(8)
         .setBigEndian(false)
         .setSymbols(symbols)
+        .setOtherNames(aliases ? others : List.of())
         .setFiles(lines ? files : List.of())
         .setLines(lines ? places : List.of())
         .build();
@@ -55,21 +62,25 @@ class LargeImageTest {
 
   @Test
   @Timeout(120)
-  void linesAreLeftOutBeforeNames(@TempDir Path folder) throws Exception {
+  void linesAndAliasesAreLeftOutBeforeNames(@TempDir Path folder) throws Exception {
     Topics topics = Topics.standard();
     try (EmbeddedBroker broker = EmbeddedBroker.start(folder.resolve("broker"), 0)) {
       new KafkaLink(KafkaSettings.of(broker.bootstrap()), topics).ensureTopics();
       Map<String, Object> settings =
           Map.of("bootstrap.servers", broker.bootstrap(), "max.request.size", REQUEST_MAX);
       try (ChunkSink sink = KafkaChunkSink.open(settings, topics)) {
-        sink.image(image("aa", 100, true));
-        sink.image(image("bb", 400, true));
-        assertThatThrownBy(() -> sink.image(image("cc", 2_000, true)))
+        sink.image(image("aa", 100, true, true));
+        sink.image(image("bb", 400, true, true));
+        sink.image(image("cc", 900, true, true));
+        assertThatThrownBy(() -> sink.image(image("dd", 2_000, true, true)))
             .isInstanceOf(IOException.class)
             .hasMessageContaining("max.request.size");
       }
       assertThat(read(broker, topics))
-          .containsExactly(image("aa", 100, true), image("bb", 400, false));
+          .containsExactly(
+              image("aa", 100, true, true),
+              image("bb", 400, false, true),
+              image("cc", 900, false, false));
     }
   }
 
@@ -86,7 +97,7 @@ class LargeImageTest {
               .toList();
       consumer.assign(all);
       consumer.seekToBeginning(all);
-      while (images.size() < 2) {
+      while (images.size() < 3) {
         for (var message : consumer.poll(Duration.ofSeconds(1))) {
           images.add(ConfluentFrame.decode(message.value(), Image.class));
         }

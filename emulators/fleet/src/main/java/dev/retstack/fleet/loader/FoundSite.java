@@ -1,5 +1,6 @@
 package dev.retstack.fleet.loader;
 
+import dev.retstack.schema.record.FunctionName;
 import it.unimi.dsi.fastutil.bytes.ByteList;
 import java.util.Locale;
 
@@ -7,8 +8,8 @@ import java.util.Locale;
  * A call site as the file has it: to be shown, or to be changed.
  *
  * @param address of the call, which is the function's selfpc, or of the first nop
- * @param function that has it: the one that holds the address, or whose nops stand in front of it;
- *     empty where no symbol tells
+ * @param names of the function that has it: the one that holds the address, or whose nops stand in
+ *     front of it; an empty one where no symbol tells
  * @param offset of the address from the function's first instruction; negative in front of it
  * @param convention whose call or nops it is; empty where the bytes are of none
  * @param state what stands there
@@ -24,7 +25,7 @@ import java.util.Locale;
  */
 public record FoundSite(
     long address,
-    String function,
+    FunctionName names,
     long offset,
     String convention,
     State state,
@@ -82,8 +83,13 @@ public record FoundSite(
     }
   }
 
+  /** The name of the function that is shown; empty where no symbol tells. */
+  public String function() {
+    return names.shown();
+  }
+
   @Override
   public String toString() {
-    return "0x%x %s+%d %s".formatted(address, function, offset, form);
+    return "0x%x %s+%d %s".formatted(address, function(), offset, form);
   }
 }

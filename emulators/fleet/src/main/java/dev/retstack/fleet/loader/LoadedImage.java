@@ -375,6 +375,7 @@ public final class LoadedImage {
             room().named().stream()
                 .map(s -> new dev.retstack.schema.Symbol(s.name(), s.address(), s.size()))
                 .toList())
+        .setOtherNames(room().otherNames())
         .setMcountLoc(room().sites())
         .setCopiedReturns(copiedReturns())
         .setSystemCalls(isa.syscalls().numbers())

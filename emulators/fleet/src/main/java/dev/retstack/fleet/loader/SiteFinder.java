@@ -6,6 +6,7 @@ import dev.retstack.fleet.loader.FoundSite.Knowledge;
 import dev.retstack.fleet.loader.FoundSite.State;
 import dev.retstack.fleet.loader.elf.ElfFile;
 import dev.retstack.fleet.loader.elf.Symbol;
+import dev.retstack.schema.record.FunctionName;
 import it.unimi.dsi.fastutil.bytes.ByteList;
 import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
 import it.unimi.dsi.fastutil.longs.LongSet;
@@ -273,7 +274,7 @@ public final class SiteFinder {
     found.add(
         new FoundSite(
             address,
-            function.map(Symbol::name).orElse(""),
+            function.map(elf::name).orElse(new FunctionName("")),
             function.map(f -> address - f.address()).orElse(0L),
             convention,
             state,

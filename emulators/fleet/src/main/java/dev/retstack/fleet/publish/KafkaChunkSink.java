@@ -151,16 +151,19 @@ public final class KafkaChunkSink implements ChunkSink {
     try {
       sendAndWait(new ProducerRecord<>(topics.images(), key, message), "image " + image.getName());
     } catch (IOException e) {
-      if (image.getLines().isEmpty() || !isTooLarge(e)) {
+      boolean hasLines = !image.getLines().isEmpty();
+      if (!isTooLarge(e) || !(hasLines || !image.getOtherNames().isEmpty())) {
         throw e;
       }
       LOG.warn(
-          "image {}: kafka takes no message of {} bytes, so its functions have no source lines;"
+          "image {}: kafka takes no message of {} bytes, so its functions have {};"
               + " raise max.request.size of the fleet and max.message.bytes of {}",
           Visible.line(image.getName()),
           message.length,
+          hasLines ? "no source lines" : "one name each, without aliases",
           topics.images());
-      image(Image.newBuilder(image).setFiles(List.of()).setLines(List.of()).build());
+      Image.Builder less = Image.newBuilder(image).setFiles(List.of()).setLines(List.of());
+      image((hasLines ? less : less.setOtherNames(List.of())).build());
     }
   }
 

@@ -83,8 +83,8 @@ public final class FunctionPattern {
     Glob glob = glob(text, text);
     return glob.isName()
         ? new FunctionPattern(
-            text, s -> s.isNamed(text::equals), Optional.of(text), OptionalLong.empty())
-        : new FunctionPattern(text, s -> s.isNamed(glob::matches));
+            text, s -> s.names().is(text::equals), Optional.of(text), OptionalLong.empty())
+        : new FunctionPattern(text, s -> s.names().is(glob::matches));
   }
 
   /**
@@ -140,7 +140,7 @@ public final class FunctionPattern {
     String expression = text.substring(1, text.length() - 1);
     try {
       Pattern pattern = Pattern.compile(expression);
-      return new FunctionPattern(text, s -> s.isNamed(name -> pattern.matcher(name).find()));
+      return new FunctionPattern(text, s -> s.names().is(name -> pattern.matcher(name).find()));
     } catch (PatternSyntaxException e) {
       throw new IllegalArgumentException(
           "no regular expression: '%s': %s; it takes RE2 syntax, without back references"

@@ -25,7 +25,7 @@ public final class PatternSet implements Predicate<PatternSubject> {
 
   @Override
   public boolean test(PatternSubject subject) {
-    if (subject.isNamed(names::contains) || sites.contains(subject.site())) {
+    if (subject.names().is(names::contains) || sites.contains(subject.site())) {
       return true;
     }
     for (FunctionPattern pattern : others) {

@@ -2,6 +2,7 @@ package dev.retstack.fleet.settings;
 
 import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.schema.wire.NearNames;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -19,7 +20,10 @@ public final class SiteCatalog {
 
   private final String image;
   private final List<PatternSubject> subjects;
-  private final Set<String> functions;
+
+  /** All names of functions. */
+  private final Set<String> names;
+
   private final String isa;
   private final List<String> systemCalls;
 
@@ -32,7 +36,11 @@ public final class SiteCatalog {
       String image, List<PatternSubject> subjects, String isa, List<String> systemCalls) {
     this.image = image;
     this.subjects = List.copyOf(subjects);
-    functions = subjects.stream().map(PatternSubject::function).collect(Collectors.toSet());
+    names = new HashSet<>();
+    for (PatternSubject subject : subjects) {
+      names.add(subject.names().shown());
+      names.addAll(subject.names().others());
+    }
     this.isa = isa;
     this.systemCalls = systemCalls.stream().sorted().toList();
   }
@@ -78,7 +86,7 @@ public final class SiteCatalog {
   /** True where at least one function is meant. */
   public boolean has(FunctionPattern pattern) {
     if (pattern.name().isPresent()) {
-      return functions.contains(pattern.name().get());
+      return names.contains(pattern.name().get());
     }
     if (known.size() >= KEPT_MAX) {
       known.clear();
@@ -119,20 +127,20 @@ public final class SiteCatalog {
 
   /** Says that no function is meant by a pattern, and which there are instead. */
   public String whyNone(FunctionPattern pattern) {
-    List<String> names =
-        subjects.stream().map(PatternSubject::function).distinct().sorted().toList();
     List<String> near =
         pattern.name().map(name -> NearNames.of(name, names, OFFERED_MAX)).orElse(List.of());
     if (!near.isEmpty()) {
       return "no function of %s is '%s': did you mean %s?"
           .formatted(image, pattern, String.join(", ", near));
     }
+    List<String> shown =
+        subjects.stream().map(subject -> subject.names().shown()).distinct().sorted().toList();
     return "no function of %s is '%s': it has %s with a call site%s"
         .formatted(
             image,
             pattern,
-            names.size() == 1 ? "1 function" : names.size() + " functions",
-            names.stream()
+            shown.size() == 1 ? "1 function" : shown.size() + " functions",
+            shown.stream()
                 .filter(name -> !name.isEmpty())
                 .limit(OFFERED_MAX)
                 .collect(

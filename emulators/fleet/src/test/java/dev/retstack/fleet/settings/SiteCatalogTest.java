@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.retstack.fleet.Seeds;
 import dev.retstack.fleet.loader.Images;
 import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.schema.record.FunctionName;
 import dev.retstack.schema.wire.NearNames;
 import java.util.List;
 import java.util.Random;
@@ -35,6 +36,28 @@ final class SiteCatalogTest {
         .isEqualTo(
             "no function of fw.elf is 'zzz*': it has 4 functions with a call site, such as Main,"
                 + " do_fork, vfs_read");
+  }
+
+  /** A command that names a function by another of its names is not refused. */
+  @Test
+  void eachNameOfAFunctionIsThere() {
+    SiteCatalog sites =
+        SiteCatalog.of(
+            "fw.elf",
+            List.of(
+                new PatternSubject(
+                    new FunctionName("one", List.of("uno", "eins")), 0x1000, ".text", "fw.elf")),
+            "",
+            List.of());
+    for (String name : List.of("one", "uno", "eins", "un?", "/^ei/")) {
+      assertThat(sites.has(FunctionPattern.parse(name))).as(name).isTrue();
+    }
+    assertThat(sites.has(FunctionPattern.parse("due"))).isFalse();
+    assertThat(sites.whyNone(FunctionPattern.parse("unno")))
+        .isEqualTo("no function of fw.elf is 'unno': did you mean uno?");
+    assertThat(sites.whyNone(FunctionPattern.parse("zzzzz")))
+        .isEqualTo(
+            "no function of fw.elf is 'zzzzz': it has 1 function with a call site, such as one");
   }
 
   /** Changing a name by so many letters makes it no farther than that. */
@@ -72,7 +95,7 @@ final class SiteCatalogTest {
 
       assertThat(sites.subjects()).hasSizeGreaterThan(50);
       assertThat(sites.subjects())
-          .allMatch(s -> !s.function().isEmpty() && s.section().contains("text"));
+          .allMatch(s -> !s.names().shown().isEmpty() && s.section().contains("text"));
       assertThat(sites.has(FunctionPattern.parse("section:zoo_far_text")))
           .as("%s", convention)
           .isTrue();

@@ -3,6 +3,7 @@ package dev.retstack.fleet.loader.elf;
 import dev.retstack.fleet.isa.Isa;
 import dev.retstack.fleet.isa.Isas;
 import dev.retstack.fleet.isa.call.Code;
+import dev.retstack.schema.record.FunctionName;
 import it.unimi.dsi.fastutil.longs.Long2ObjectMap;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -427,9 +428,9 @@ public final class ElfFile {
     return functions.bytesToNext(address);
   }
 
-  /** All names of that function, the first of them its own. */
-  public List<String> namesAt(long pc) {
-    return functions.names(pc);
+  /** All names of a function of {@link #functions}. */
+  public FunctionName name(Symbol function) {
+    return functions.name(function);
   }
 
   /** Any defined symbol by name, aliases included; of several the one that reaches furthest. */

@@ -1,9 +1,11 @@
 package dev.retstack.fleet.loader.elf;
 
+import dev.retstack.schema.record.FunctionName;
 import it.unimi.dsi.fastutil.longs.Long2ObjectMap;
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 
@@ -13,7 +15,7 @@ import java.util.Optional;
  *
  * @param functions sorted by address; sizes end at the next function at the latest
  * @param aliases the other names of a function, by its address: a compiler or linker may also give
- *     several functions of the same code one address
+ *     several functions of the same code one address; labels count only where all names are labels
  * @param segments where a function without a size ends at the latest
  */
 record FunctionTable(
@@ -51,18 +53,14 @@ record FunctionTable(
         ((Comparator<Symbol>) (a, b) -> Long.compareUnsigned(a.address(), b.address()))
             .thenComparing(BEST_FIRST));
     Long2ObjectMap<List<String>> aliases = new Long2ObjectOpenHashMap<>();
-    return new FunctionTable(List.copyOf(apart(candidates, aliases)), aliases, segments);
+    List<Symbol> functions = List.copyOf(apart(candidates, aliases));
+    aliases.replaceAll((_, names) -> List.copyOf(new LinkedHashSet<>(names)));
+    return new FunctionTable(functions, aliases, segments);
   }
 
-  /** The names of the function that holds {@code pc}, its own first. */
-  List<String> names(long pc) {
-    Symbol function = find(pc).orElse(null);
-    if (function == null) {
-      return List.of();
-    }
-    List<String> names = new ArrayList<>(List.of(function.name()));
-    names.addAll(aliases.getOrDefault(function.address(), List.of()));
-    return names;
+  /** All names of one of the functions. */
+  FunctionName name(Symbol function) {
+    return new FunctionName(function.name(), aliases.getOrDefault(function.address(), List.of()));
   }
 
   /** The function that holds {@code pc}. */
@@ -109,7 +107,8 @@ record FunctionTable(
         boolean insideLast = Long.compareUnsigned(distance, last.size()) < 0;
         boolean alias = distance == 0;
         boolean labelInFunction = s.kind() == Symbol.Kind.NONE && insideLast;
-        if (alias && s.kind() != Symbol.Kind.NONE) {
+        boolean isName = s.kind() != Symbol.Kind.NONE || last.kind() == Symbol.Kind.NONE;
+        if (alias && isName && !s.name().equals(last.name())) {
           aliases.computeIfAbsent(s.address(), _ -> new ArrayList<>()).add(s.name());
         }
         if (alias || labelInFunction) {
