@@ -10,6 +10,7 @@ import it.unimi.dsi.fastutil.longs.LongList;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
+import java.util.List;
 
 /**
  * What is known about an instrumented image.
@@ -161,6 +162,11 @@ public record ImageInfo(
     @Override
     public String name(long pc) {
       return shown(pc, SymbolTable::name);
+    }
+
+    @Override
+    public List<String> otherNames(long pc) {
+      return own.of(pc).symbols.otherNames(own.in(pc));
     }
 
     @Override

@@ -11,6 +11,7 @@ import dev.retstack.graph.input.Grouping;
 import dev.retstack.graph.limits.AnswerTooLargeException;
 import dev.retstack.graph.limits.Saturating;
 import dev.retstack.graph.symbol.FunctionNames;
+import dev.retstack.schema.record.FunctionName;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -29,6 +30,7 @@ import java.util.Set;
  * @param sampled false where the sample is none of them: its message says why none is shown
  * @param function concerned: symbol+offset, or its name where several places are summed up here;
  *     empty = none
+ * @param names all names of the function, without an offset
  * @param place what tells it apart in its function, as function; empty = none
  * @param count frames, calls or records concerned, of all of them
  * @param times how many anomalies
@@ -44,6 +46,7 @@ public record AnomalySum(
     AnomalyRow sample,
     boolean sampled,
     String function,
+    FunctionName names,
     String place,
     long count,
     long times,
@@ -60,6 +63,9 @@ public record AnomalySum(
 
   /** What a sum takes for each core that it counts. */
   private static final int CORE_BYTES = 400;
+
+  /** Of no function. */
+  private static final FunctionName NONE = new FunctionName("");
 
   private static final Comparator<AnomalySum> GRAVEST_FIRST =
       Comparator.comparing(AnomalySum::severity)
@@ -117,6 +123,10 @@ public record AnomalySum(
     return List.copyOf(each);
   }
 
+  private static FunctionName functionAt(long pc, FunctionNames names) {
+    return pc == 0 ? NONE : names.function(pc);
+  }
+
   /** The same behind that the trace was cut off, whatever core or task is asked for. */
   static List<AnomalySum> behindCut(List<AnomalySum> found, Query query) {
     AnomalyKind cut = AnomalyKind.CUT_TRACE;
@@ -143,7 +153,7 @@ public record AnomalySum(
             List.of(),
             AnomalyMessage.CUT);
     List<AnomalySum> all = new ArrayList<>();
-    all.add(new AnomalySum(row, false, "", "", 1, 1, 0, 0, 0, 0, 0, 1));
+    all.add(new AnomalySum(row, false, "", NONE, "", 1, 1, 0, 0, 0, 0, 0, 1));
     all.addAll(found);
     return List.copyOf(all);
   }
@@ -168,6 +178,15 @@ public record AnomalySum(
       }
       requireRoom();
       return row;
+    }
+
+    /** Takes room for the other names of a function. */
+    private FunctionName charge(FunctionName function) {
+      for (String other : function.others()) {
+        bytes += other.length();
+      }
+      requireRoom();
+      return function;
     }
 
     private void requireRoom() {
@@ -200,6 +219,7 @@ public record AnomalySum(
             sample,
             sampled,
             name(where.selfPc()),
+            folded ? NONE : functionAt(where.selfPc(), names),
             name(where.place()),
             count,
             times,
@@ -265,6 +285,7 @@ public record AnomalySum(
             held(own ? AnomalyRow.of(core, rows.getFirst()) : unkept(core, group, folded, times));
         sum.sampled = own;
         sum.names = core.image().names();
+        charge(folded ? NONE : functionAt(where.selfPc(), sum.names));
         sum.where = where;
         sum.folded = folded;
       }
@@ -310,8 +331,9 @@ public record AnomalySum(
     private AnomalySum single(CoreGraph core, Anomaly row) {
       AnomalyRow shown = held(AnomalyRow.of(core, row));
       String place = row.place() == 0 ? "" : core.image().names().symbolPlusOffset(row.place());
+      FunctionName names = charge(functionAt(row.selfPc(), core.image().names()));
       return new AnomalySum(
-          shown, true, shown.function(), place, row.count(), 1, 1, row.time(), 1, 1, 1, 1);
+          shown, true, shown.function(), names, place, row.count(), 1, 1, row.time(), 1, 1, 1, 1);
     }
 
     /** Stands for anomalies of which no row is shown. */

@@ -5,6 +5,7 @@ import dev.retstack.graph.symbol.SourceLine;
 import dev.retstack.graph.tree.Ending;
 import dev.retstack.graph.tree.RecordedValues;
 import dev.retstack.graph.tree.TreeKind;
+import dev.retstack.schema.record.FunctionName;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -16,7 +17,7 @@ import java.util.Optional;
  */
 public final class CallNode {
   private final TreeKind kind;
-  private final String function;
+  private final FunctionName function;
   private final SourceLine source;
   private final long selfPc;
   private final long enter;
@@ -64,7 +65,7 @@ public final class CallNode {
 
   CallNode(
       TreeKind kind,
-      String function,
+      FunctionName function,
       SourceLine source,
       long selfPc,
       long enter,
@@ -109,6 +110,11 @@ public final class CallNode {
 
   /** Its symbol, or its address in hex where unknown; name of the system call or of the mark. */
   public String function() {
+    return function.shown();
+  }
+
+  /** The same with the other names of a function. */
+  public FunctionName names() {
     return function;
   }
 
@@ -167,6 +173,6 @@ public final class CallNode {
 
   @Override
   public String toString() {
-    return "%s %d..%d %s (%d below)".formatted(function, enter, exit, ending, children.size());
+    return "%s %d..%d %s (%d below)".formatted(function(), enter, exit, ending, children.size());
   }
 }

@@ -10,6 +10,7 @@ import dev.retstack.graph.tree.CallTreeLog;
 import dev.retstack.graph.tree.Ending;
 import dev.retstack.graph.tree.RecordedValues;
 import dev.retstack.graph.tree.TreeKind;
+import dev.retstack.schema.record.FunctionName;
 import dev.retstack.schema.record.Mark;
 import dev.retstack.schema.record.SignalContext;
 import it.unimi.dsi.fastutil.ints.Int2ObjectMap;
@@ -168,6 +169,7 @@ public record CallTree(
     private final ImageInfo image;
     private final long now;
     private final Int2ObjectMap<CoreGraph.OpenRow> open;
+    private final Long2ObjectMap<FunctionName> functions = new Long2ObjectOpenHashMap<>();
     private final Long2ObjectMap<SourceLine> sources = new Long2ObjectOpenHashMap<>();
 
     Nodes(CoreGraph core) {
@@ -214,9 +216,16 @@ public record CallTree(
       };
     }
 
-    private String name(int row) {
+    private FunctionName name(int row) {
       return switch (log.kind(row)) {
-        case CALL, FUNCTION -> image.names().name(log.selfPc(row));
+        case CALL, FUNCTION -> functions.computeIfAbsent(log.selfPc(row), image.names()::function);
+        case SYSTEM_CALL, MARK, LOSS, INTERRUPT, SWITCH -> new FunctionName(text(row));
+      };
+    }
+
+    private String text(int row) {
+      return switch (log.kind(row)) {
+        case CALL, FUNCTION -> name(row).shown();
         case SYSTEM_CALL -> SystemCallRows.name(image.systemCalls(), log.selfPc(row));
         case MARK -> Mark.text(at(log.arguments(row).values(), 0));
         case LOSS -> log.loss(row).kind().name();

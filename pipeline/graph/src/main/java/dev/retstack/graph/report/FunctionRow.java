@@ -3,6 +3,7 @@ package dev.retstack.graph.report;
 import dev.retstack.graph.input.Grouping;
 import dev.retstack.graph.limits.Saturating;
 import dev.retstack.graph.symbol.SourceLine;
+import dev.retstack.schema.record.FunctionName;
 import java.util.Collection;
 import java.util.List;
 import java.util.stream.Stream;
@@ -14,7 +15,8 @@ import java.util.stream.Stream;
  *
  * @param session whose calls these are, where a report has several; empty where it has one, or adds
  *     them up
- * @param name its symbol, or its address in hex where unknown
+ * @param function its symbol with its other names, or its address in hex where unknown; of a group
+ *     the names that it has in any image
  * @param address first byte of the symbol, or selfPc where unknown; unsigned
  * @param selfPc address by which its records know it
  * @param image file name of the image
@@ -35,7 +37,7 @@ import java.util.stream.Stream;
  */
 public record FunctionRow(
     String session,
-    String name,
+    FunctionName function,
     long address,
     long selfPc,
     String image,
@@ -54,13 +56,20 @@ public record FunctionRow(
     long max,
     long wall) {
 
+  /** The name that is shown. */
+  public String name() {
+    return function.shown();
+  }
+
   /** Rows that have an image of their own, each function of a program as one. */
   public static Stream<FunctionRow> grouped(Collection<FunctionRow> rows) {
     return Grouping.join(rows, FunctionRow::key, FunctionRow::joined);
   }
 
   private Object key() {
-    return program.isEmpty() ? List.of(session, imageId, selfPc) : List.of(session, program, name);
+    return program.isEmpty()
+        ? List.of(session, imageId, selfPc)
+        : List.of(session, program, name());
   }
 
   private static FunctionRow joined(List<FunctionRow> group) {
@@ -68,7 +77,9 @@ public record FunctionRow(
     int images = Grouping.distinct(group, FunctionRow::imageId);
     return new FunctionRow(
         sum.session,
-        sum.name,
+        group.stream()
+            .map(row -> row.function.others())
+            .reduce(sum.function, FunctionName::and, (a, _) -> a),
         images == 1 ? sum.address : 0,
         Grouping.common(group, FunctionRow::selfPc, 0L),
         images == 1 ? sum.image : "",
@@ -91,7 +102,7 @@ public record FunctionRow(
   /** The same, to be added up with those of other sessions. */
   public FunctionRow ofAllSessions() {
     return new FunctionRow(
-        "", name, address, selfPc, image, imageId, isa, program, images, isas, source, calls,
+        "", function, address, selfPc, image, imageId, isa, program, images, isas, source, calls,
         finished, total, sum, self, min, max, wall);
   }
 
@@ -99,7 +110,7 @@ public record FunctionRow(
   public FunctionRow plus(FunctionRow other) {
     return new FunctionRow(
         session,
-        name,
+        function,
         address,
         selfPc,
         image,

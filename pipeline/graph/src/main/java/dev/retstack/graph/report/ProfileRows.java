@@ -77,7 +77,7 @@ public final class ProfileRows {
           new Function(session, of.id(), selfPc),
           new FunctionRow(
               session,
-              image.names().name(pc),
+              image.names().function(pc),
               of.symbols().start(selfPc),
               selfPc,
               of.name(),

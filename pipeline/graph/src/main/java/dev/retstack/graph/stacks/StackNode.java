@@ -7,14 +7,20 @@ import dev.retstack.graph.report.TaskChoice;
 import dev.retstack.graph.totals.ContextKey;
 import dev.retstack.graph.tree.Stacks;
 import dev.retstack.graph.tree.TreeKind;
+import dev.retstack.schema.record.FunctionName;
 import dev.retstack.schema.record.SignalContext;
 import it.unimi.dsi.fastutil.HashCommon;
+import it.unimi.dsi.fastutil.longs.Long2ObjectMap;
+import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -36,14 +42,33 @@ public final class StackNode {
   private static final long ALL_NODES =
       Math.max(1 << 16, Runtime.getRuntime().maxMemory() / (8 * 250));
 
-  /** Nodes that are there, of all in one outermost node. */
-  private static final class Count {
+  /** What all nodes in one outermost node share. */
+  private static final class Shared {
+    private final Map<String, FunctionName> functions = new HashMap<>();
     private long nodes;
+
+    private FunctionName noted(FunctionName function) {
+      if (!function.others().isEmpty()) {
+        functions.merge(function.shown(), function, (a, b) -> a.and(b.others()));
+      }
+      return function;
+    }
+
+    /** The names by which nodes are shown that are functions of this name. */
+    private Set<String> named(String function) {
+      Set<String> names = new HashSet<>(Set.of(function));
+      for (FunctionName one : functions.values()) {
+        if (one.is(function::equals)) {
+          names.add(one.shown());
+        }
+      }
+      return names;
+    }
   }
 
   private final String name;
   private final long place;
-  private final Count count;
+  private final Shared shared;
   private final Map<String, StackNode> below = new TreeMap<>();
   private long calls;
   private long self;
@@ -51,11 +76,11 @@ public final class StackNode {
   private long callsBelow;
   private boolean leftOut;
 
-  private StackNode(String name, long place, Count count) {
+  private StackNode(String name, long place, Shared shared) {
     this.name = name;
     this.place = place;
-    this.count = count;
-    if (++count.nodes > ALL_NODES) {
+    this.shared = shared;
+    if (++shared.nodes > ALL_NODES) {
       throw new AnswerTooLargeException(
           "these stacks have more than the %,d nodes that one answer holds".formatted(ALL_NODES),
           "ask for one session, core or time");
@@ -76,11 +101,12 @@ public final class StackNode {
   public record Placed(StackNode node, int parent) {}
 
   static StackNode all() {
-    return new StackNode("all", 0, new Count());
+    return new StackNode("all", 0, new Shared());
   }
 
   void add(CoreGraph core, TaskChoice tasks, Apart apart) {
     Stacks stacks = core.stacks(NODES);
+    Long2ObjectMap<String> functions = new Long2ObjectOpenHashMap<>();
     StackNode[] nodes = new StackNode[stacks.size()];
     for (int i = 0; i < nodes.length; i++) {
       int parent = stacks.parent(i);
@@ -95,7 +121,7 @@ public final class StackNode {
               ? below(ContextKey.INTERRUPTS_NAME)
               : nodes[parent];
       if (around != null) {
-        nodes[i] = around.below(name(core, stacks, i));
+        nodes[i] = around.below(name(core, stacks, i, functions));
         nodes[i].leftOut |= stacks.isLeftOut(i);
         nodes[i].calls += stacks.calls(i);
         nodes[i].self += stacks.self(i);
@@ -112,7 +138,7 @@ public final class StackNode {
     };
   }
 
-  private static String name(CoreGraph core, Stacks stacks, int node) {
+  private String name(CoreGraph core, Stacks stacks, int node, Long2ObjectMap<String> functions) {
     if (stacks.isLeftOut(node)) {
       return LEFT_OUT;
     }
@@ -121,12 +147,14 @@ public final class StackNode {
       case SYSTEM_CALL -> "sys_" + SystemCallRows.name(core.image().systemCalls(), value);
       case INTERRUPT -> SignalContext.text(value);
       case LOSS -> UNKNOWN;
-      case CALL, FUNCTION, MARK, SWITCH -> core.image().names().name(value);
+      case CALL, FUNCTION, MARK, SWITCH ->
+          functions.computeIfAbsent(
+              value, pc -> shared.noted(core.image().names().function(pc)).shown());
     };
   }
 
   StackNode below(String function) {
-    return below.computeIfAbsent(function, one -> new StackNode(one, place(one), count));
+    return below.computeIfAbsent(function, one -> new StackNode(one, place(one), shared));
   }
 
   private long place(String function) {
@@ -145,15 +173,18 @@ public final class StackNode {
   /**
    * All calls of a function in this node as one, with what they called. A recursion counts once,
    * where it begins.
+   *
+   * @param function one of its names
    */
   public StackNode callees(String function) {
-    StackNode all = new StackNode(function, 0, new Count());
     List<Placed> nodes = inOrder();
+    Set<String> named = shared.named(function);
+    StackNode all = outermost(function, named, nodes);
     StackNode[] into = new StackNode[nodes.size()];
     for (int i = 1; i < into.length; i++) {
       StackNode node = nodes.get(i).node();
       StackNode around = into[nodes.get(i).parent()];
-      boolean begins = around == null && node.name.equals(function);
+      boolean begins = around == null && named.contains(node.name);
       into[i] = begins ? all : around == null ? null : around.below(node.name);
       if (into[i] != null) {
         into[i].calls += node.calls;
@@ -170,13 +201,14 @@ public final class StackNode {
    * and as much time as they brought.
    */
   public StackNode callers(String function) {
-    StackNode all = new StackNode(function, 0, new Count());
     List<Placed> nodes = inOrder();
+    Set<String> named = shared.named(function);
+    StackNode all = outermost(function, named, nodes);
     boolean[] inside = new boolean[nodes.size()];
     for (int i = 1; i < inside.length; i++) {
       int around = nodes.get(i).parent();
       StackNode node = nodes.get(i).node();
-      inside[i] = inside[around] || node.name.equals(function);
+      inside[i] = inside[around] || named.contains(node.name);
       if (inside[i] && !inside[around]) {
         StackNode caller = all;
         for (int at = around; at > 0; at = nodes.get(at).parent()) {
@@ -188,6 +220,24 @@ public final class StackNode {
     }
     all.sum();
     return all;
+  }
+
+  /** Is shown by the name that these nodes have, or as it was asked for if they have several. */
+  private StackNode outermost(String function, Set<String> named, List<Placed> nodes) {
+    List<String> found =
+        nodes.stream()
+            .skip(1)
+            .map(placed -> placed.node().name)
+            .filter(named::contains)
+            .distinct()
+            .limit(2)
+            .toList();
+    return new StackNode(found.size() == 1 ? found.getFirst() : function, 0, new Shared());
+  }
+
+  /** The functions of all cores that have other names. */
+  public Collection<FunctionName> functions() {
+    return Collections.unmodifiableCollection(shared.functions.values());
   }
 
   /** All cores are added. */

@@ -1,11 +1,22 @@
 package dev.retstack.graph.symbol;
 
+import dev.retstack.schema.record.FunctionName;
+import java.util.List;
+
 /** Names of functions by addresses, which are unsigned. */
 public interface FunctionNames {
   /** The function in which an address lies; the address in hex where none is known there. */
   String name(long pc);
 
-  /** The same, with how far the address lies behind the first byte of the function. */
+  /** The other names of that function. */
+  List<String> otherNames(long pc);
+
+  /** All names of that function. */
+  default FunctionName function(long pc) {
+    return new FunctionName(name(pc), otherNames(pc));
+  }
+
+  /** The name, with how far the address lies behind the first byte of the function. */
   String symbolPlusOffset(long pc);
 
   /** First byte of the function in which an address lies; the address where none is known. */

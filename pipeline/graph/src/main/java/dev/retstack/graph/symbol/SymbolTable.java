@@ -1,6 +1,11 @@
 package dev.retstack.graph.symbol;
 
 import dev.retstack.graph.snapshot.Fields;
+import dev.retstack.schema.record.FunctionName;
+import it.unimi.dsi.fastutil.ints.Int2ObjectMap;
+import it.unimi.dsi.fastutil.ints.Int2ObjectRBTreeMap;
+import it.unimi.dsi.fastutil.ints.Int2ObjectSortedMap;
+import it.unimi.dsi.fastutil.ints.Int2ObjectSortedMaps;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
@@ -19,8 +24,9 @@ import java.util.stream.Collectors;
  * numbers. Immutable.
  *
  * <p>A symbol of size 0 reaches to the next one; the last symbol, if its size is unknown, reaches
- * {@value #UNSIZED_TAIL} bytes. Of several symbols at one address the largest stays, then the first
- * by name, so that the table does not depend on the order of the list.
+ * {@value #UNSIZED_TAIL} bytes. Of several symbols at one address the largest is shown, then the
+ * first by name, so that the table does not depend on the order of the list; the others are other
+ * names of it.
  */
 public final class SymbolTable implements FunctionNames {
   /** A table that knows no name. */
@@ -31,6 +37,9 @@ public final class SymbolTable implements FunctionNames {
 
   /** Of a symbol without the characters of its name. */
   private static final int SYMBOL_BYTES = 64;
+
+  /** What a map of other names takes without them. */
+  private static final int OTHERS_BYTES = 500;
 
   private final long[] addresses;
   private final long[] sizes;
@@ -44,14 +53,36 @@ public final class SymbolTable implements FunctionNames {
 
   private final int[] lines;
 
+  /** Other names of the few symbols that have some, by their indices. */
+  private final Int2ObjectSortedMap<List<String>> others;
+
   /** Names that several symbols have; null until it was asked for. */
   private Set<String> shared;
 
-  /** A named code range: first byte, and bytes or 0 where unknown. */
-  public record Symbol(String name, long address, long size, SourceLine source) {
+  /**
+   * A named code range.
+   *
+   * @param address first byte
+   * @param size bytes, or 0 where unknown
+   */
+  public record Symbol(FunctionName function, long address, long size, SourceLine source) {
     /** One whose source is not known. */
     public Symbol(String name, long address, long size) {
       this(name, address, size, SourceLine.NONE);
+    }
+
+    /** One that has no other name. */
+    public Symbol(String name, long address, long size, SourceLine source) {
+      this(new FunctionName(name), address, size, source);
+    }
+
+    private String name() {
+      return function.shown();
+    }
+
+    /** The same with these other names, in the order of the alphabet. */
+    private Symbol named(List<String> others) {
+      return new Symbol(new FunctionName(name()).and(others), address, size, source);
     }
   }
 
@@ -59,11 +90,16 @@ public final class SymbolTable implements FunctionNames {
     addresses = new long[sorted.length];
     sizes = new long[sorted.length];
     names = new String[sorted.length];
+    Int2ObjectSortedMap<List<String>> some = new Int2ObjectRBTreeMap<>();
     for (int i = 0; i < sorted.length; i++) {
       addresses[i] = sorted[i].address();
       sizes[i] = sorted[i].size();
       names[i] = sorted[i].name();
+      if (!sorted[i].function().others().isEmpty()) {
+        some.put(i, sorted[i].function().others());
+      }
     }
+    others = some.isEmpty() ? Int2ObjectSortedMaps.emptyMap() : some;
     Map<String, Integer> numbers = new LinkedHashMap<>();
     for (Symbol symbol : sorted) {
       if (symbol.source().isKnown()) {
@@ -90,10 +126,14 @@ public final class SymbolTable implements FunctionNames {
             .thenComparing(Symbol::size, (a, b) -> Long.compareUnsigned(b, a))
             .thenComparing(Symbol::name));
     int kept = 0;
-    for (Symbol symbol : sorted) {
-      if (kept == 0 || sorted[kept - 1].address() != symbol.address()) {
-        sorted[kept++] = symbol;
+    for (int from = 0, to = 0; from < sorted.length; from = to) {
+      Symbol shown = sorted[from];
+      List<String> more = new ArrayList<>(0);
+      for (to = from; to < sorted.length && sorted[to].address() == shown.address(); to++) {
+        more.add(sorted[to].name());
+        more.addAll(sorted[to].function().others());
       }
+      sorted[kept++] = more.size() == 1 ? shown : shown.named(more);
     }
     return new SymbolTable(Arrays.copyOf(sorted, kept));
   }
@@ -111,6 +151,13 @@ public final class SymbolTable implements FunctionNames {
     for (String file : files) {
       sum += SYMBOL_BYTES + textBytes(file);
     }
+    sum += others.isEmpty() ? 0 : OTHERS_BYTES;
+    for (List<String> names : others.values()) {
+      sum += SYMBOL_BYTES;
+      for (String name : names) {
+        sum += SYMBOL_BYTES + textBytes(name);
+      }
+    }
     sum += (long) Integer.BYTES * (fileOf.length + lines.length);
     return sum;
   }
@@ -125,6 +172,11 @@ public final class SymbolTable implements FunctionNames {
   public String name(long pc) {
     int i = find(pc);
     return i < 0 ? hex(pc) : names[i];
+  }
+
+  @Override
+  public List<String> otherNames(long pc) {
+    return others.isEmpty() ? List.of() : others.getOrDefault(find(pc), List.of());
   }
 
   /** Like {@code main+0x1c}; {@code main} at its first byte; hexadecimal where no symbol covers. */
@@ -224,6 +276,14 @@ public final class SymbolTable implements FunctionNames {
       out.writeInt(fileOf[i]);
       out.writeInt(lines[i]);
     }
+    out.writeInt(others.size());
+    for (Int2ObjectMap.Entry<List<String>> named : others.int2ObjectEntrySet()) {
+      out.writeInt(named.getIntKey());
+      out.writeInt(named.getValue().size());
+      for (String name : named.getValue()) {
+        Fields.writeText(out, name);
+      }
+    }
   }
 
   /**
@@ -254,6 +314,26 @@ public final class SymbolTable implements FunctionNames {
         symbols.set(i, new Symbol(symbol.name(), symbol.address(), symbol.size(), source));
       }
     }
+    readOthers(in, symbols);
     return of(symbols);
+  }
+
+  private static void readOthers(DataInput in, List<Symbol> symbols) throws IOException {
+    int before = -1;
+    int count = Fields.readCount(in, symbols.size(), "functions with other names");
+    for (; count > 0; count--) {
+      int symbol = in.readInt();
+      if (symbol <= before || symbol >= symbols.size()) {
+        throw new IOException(
+            "corrupt snapshot: other names of symbol %d of %d".formatted(symbol, symbols.size()));
+      }
+      List<String> names = new ArrayList<>();
+      int left = Fields.readCount(in, FunctionName.OTHERS_MAX, "other names of one function");
+      for (; left > 0; left--) {
+        names.add(Fields.readText(in));
+      }
+      symbols.set(symbol, symbols.get(symbol).named(names));
+      before = symbol;
+    }
   }
 }

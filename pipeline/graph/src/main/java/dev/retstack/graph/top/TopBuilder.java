@@ -11,6 +11,7 @@ import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.report.UnitGroups;
 import dev.retstack.graph.snapshot.Fields;
 import dev.retstack.graph.symbol.SourceLine;
+import dev.retstack.schema.record.FunctionName;
 import java.io.DataInput;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -97,12 +98,12 @@ public final class TopBuilder {
     int count = Fields.readCount(in, MANY, "functions");
     for (int i = 0; i < count; i++) {
       long selfPc = in.readLong();
-      String name = Fields.readText(in);
+      FunctionName function = new FunctionName(Fields.readText(in)); // a report tells the others
       boolean unique = in.readBoolean();
       FunctionRow row =
           new FunctionRow(
               session,
-              name,
+              function,
               selfPc - Fields.readVarint(in),
               selfPc,
               image,

@@ -11,9 +11,13 @@ import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.input.Grouping;
 import dev.retstack.graph.input.ImageInfo;
 import dev.retstack.graph.input.ImageTraits;
+import dev.retstack.graph.stacks.StackNode;
+import dev.retstack.graph.stacks.StackReport;
 import dev.retstack.graph.state.GraphState;
+import dev.retstack.graph.symbol.SourceLine;
 import dev.retstack.graph.symbol.SymbolTable;
 import dev.retstack.graph.symbol.SymbolTable.Symbol;
+import dev.retstack.schema.record.FunctionName;
 import dev.retstack.schema.record.RecordBatch;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -22,10 +26,12 @@ import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.ToLongFunction;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -71,7 +77,19 @@ class GroupingTest {
     Collections.shuffle(names, random);
     List<Symbol> symbols = new ArrayList<>();
     for (int i = 0; i < names.size(); i++) {
-      symbols.add(new Symbol(names.get(i), 0x1000 + 0x100L * number + i * BYTES, BYTES));
+      String name = names.get(i);
+      List<String> others = new ArrayList<>();
+      for (String end : List.of("_a", "_b", "_c")) {
+        if (random.nextInt(3) == 0) {
+          others.add(name + end);
+        }
+      }
+      symbols.add(
+          new Symbol(
+              new FunctionName(name, others),
+              0x1000 + 0x100L * number + i * BYTES,
+              BYTES,
+              SourceLine.NONE));
     }
     if (random.nextInt(8) == 0) {
       symbols.clear(); // stripped
@@ -168,6 +186,12 @@ class GroupingTest {
         same(of, rows, row, FunctionRow::sum);
         same(of, rows, row, FunctionRow::self);
         same(of, rows, row, FunctionRow::wall);
+        assertThat(row.function().others())
+            .as(of)
+            .containsExactlyInAnyOrderElementsOf(
+                rows.stream()
+                    .flatMap(one -> one.function().others().stream())
+                    .collect(Collectors.toSet()));
         assertThat(row.images()).as(of).isEqualTo(rows.size());
         assertThat(row.isas())
             .isEqualTo((int) rows.stream().map(FunctionRow::isa).distinct().count());
@@ -189,6 +213,42 @@ class GroupingTest {
           .as(of)
           .isEqualTo(grouped.functions());
     }
+  }
+
+  /** In stacks, too, a function is found by each name that an image has for it. */
+  @Test
+  void callsAreFoundByEachNameOfTheirFunction() {
+    long seed = Seeds.fresh();
+    for (int round = 0; round < ROUNDS; round++) {
+      String of = "-Dretstack.seed=" + (seed + round);
+      GraphState state = fleet(new Random(seed + round));
+      StackNode all =
+          StackReport.of(
+                  state.cores(),
+                  new UnitGroups().choose(Optional.empty()),
+                  TaskChoice.ALL,
+                  StackNode.Apart.NONE,
+                  true)
+              .all();
+      for (FunctionName function : all.functions()) {
+        StackNode callees = all.callees(function.shown());
+        StackNode callers = all.callers(function.shown());
+        assertThat(callees.calls()).as(of).isPositive();
+        for (String other : function.others()) {
+          assertThat(all.callees(other).name()).as(of).isEqualTo(function.shown());
+          assertThat(numbers(all.callees(other))).as(of).isEqualTo(numbers(callees));
+          assertThat(numbers(all.callers(other))).as(of).isEqualTo(numbers(callers));
+        }
+      }
+      assertThat(all.callees("nobody").calls()).as(of).isZero();
+    }
+  }
+
+  private static List<List<Object>> numbers(StackNode all) {
+    return all.inOrder().stream()
+        .map(StackNode.Placed::node)
+        .map(one -> List.<Object>of(one.name(), one.calls(), one.self(), one.total()))
+        .toList();
   }
 
   private static void same(
