@@ -101,7 +101,7 @@ public final class GraphVerb extends ResultVerb {
   @Option(
       names = "--function",
       paramLabel = "NAME",
-      description = "With --durations: of this function only (default: all).")
+      description = "With --durations: of this function only, by any of its names (default: all).")
   private String function = "";
 
   @Option(

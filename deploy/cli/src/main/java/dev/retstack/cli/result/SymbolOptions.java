@@ -174,7 +174,7 @@ public final class SymbolOptions {
       int line = lines.line(i);
       SourceLine source =
           line == 0 ? SourceLine.NONE : new SourceLine(lines.files().get(lines.file(i)), line);
-      functions.add(new SymbolTable.Symbol(s.name(), s.address(), s.size(), source));
+      functions.add(new SymbolTable.Symbol(elf.name(s), s.address(), s.size(), source));
     }
     return SymbolTable.of(functions);
   }

@@ -20,6 +20,7 @@ import dev.retstack.schema.Image;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.kafka.KafkaSettings;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -50,16 +51,27 @@ public final class TracedFleet implements AutoCloseable {
 
   /** Starts it. */
   public TracedFleet(EmbeddedBroker broker, String prefix, String session) throws Exception {
+    this(broker, prefix, session, IMAGES);
+  }
+
+  /** Starts a fleet of these images, files or some of the zoo, that run until they are stopped. */
+  public TracedFleet(EmbeddedBroker broker, String prefix, String session, List<String> images)
+      throws Exception {
     this.broker = broker;
     link = new KafkaLink(KafkaSettings.of(broker.bootstrap()), new Topics(prefix));
     link.ensureTopics();
     List<CoreSpec> cores = new ArrayList<>();
-    for (String name : IMAGES) {
-      LoadedImage image = LoadedImage.load(GuestImages.resolve(name));
+    for (String named : images) {
+      Path file = GuestImages.resolve(named);
+      LoadedImage image = LoadedImage.load(file);
       LinuxOptions linux =
           LinuxOptions.of("zoo").withArguments(List.of("zoo", "w200", "100000000"));
       cores.add(
-          new CoreSpec(name, image, CoreOptions.of(linux), Map.of("isa", image.isa().name())));
+          new CoreSpec(
+              GuestImages.name(file),
+              image,
+              CoreOptions.of(linux),
+              Map.of("isa", image.isa().name())));
     }
     FleetOptions options =
         FleetOptions.standard()

@@ -12,6 +12,7 @@ import dev.retstack.service.PipelineService;
 import dev.retstack.service.http.HttpSettings;
 import dev.retstack.service.kafka.KafkaSettings;
 import java.nio.file.Path;
+import java.util.List;
 
 /** A broker, a fleet that runs, and a member that commands it. */
 final class CommandedFleet implements AutoCloseable {
@@ -21,8 +22,13 @@ final class CommandedFleet implements AutoCloseable {
 
   /** Starts all three; the fleet listens and the member has counted. */
   CommandedFleet(Path dir, String prefix) throws Exception {
+    this(dir, prefix, TracedFleet.IMAGES);
+  }
+
+  /** The same with a fleet of these images. */
+  CommandedFleet(Path dir, String prefix, List<String> images) throws Exception {
     broker = EmbeddedBroker.start(dir.resolve("broker"), 0);
-    fleet = new TracedFleet(broker, prefix, "s-1");
+    fleet = new TracedFleet(broker, prefix, "s-1", images);
     pipeline = PipelineService.start(member("first", HttpSettings.LOCAL, true));
     fleet.awaitListening();
     Applied.await(pipeline, 1_000);

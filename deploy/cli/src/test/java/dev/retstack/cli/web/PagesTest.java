@@ -11,6 +11,7 @@ import com.fasterxml.jackson.dataformat.csv.CsvMapper;
 import com.fasterxml.jackson.dataformat.csv.CsvSchema;
 import dev.retstack.cli.Applied;
 import dev.retstack.cli.HostileTrace;
+import dev.retstack.cli.NamedProgram;
 import dev.retstack.cli.Ran;
 import dev.retstack.cli.SmallChunks;
 import dev.retstack.cli.broker.EmbeddedBroker;
@@ -1225,6 +1226,28 @@ class PagesTest {
       browser.until(
           "it says how", () -> browser.text("main").contains("retstack merge old.avro new.avro"));
       browser.assertAccessible("nothing to compare");
+    }
+  }
+
+  /** The name that is shown stays; a search, an address and a card know the others, too. */
+  @Test
+  void aFunctionIsFoundByItsOtherNames(@TempDir Path dir) throws Exception {
+    Path named = record(dir, "named", "--image", NamedProgram.build(dir).toString());
+    try (TraceServer server = TraceServer.start(named, LateSymbols.NONE, HttpSettings.LOCAL)) {
+      browser.turnTo(server.uri());
+      browser.go("/?page=functions&search=%5Euno%24");
+      browser.until(
+          "only that", () -> browser.rows("Functions", 1).equals(List.of(List.of("one"))));
+      browser.go("/?page=functions&open=frail");
+      browser.until("it is open", () -> browser.text(".side h2").equals("strong"));
+      assertThat(browser.text(".side dl")).contains("Also named", "frail");
+      browser.go("/?page=timeline&search=%5Euno%24");
+      browser.until("its calls are found", () -> browser.text(".panel, main").contains("4 calls"));
+      browser.go("/?page=flame&search=%5Euno%24");
+      browser.until("its boxes are found", () -> browser.text("main").contains("4 calls in"));
+      browser.go("/?page=flame&of=uno");
+      browser.until("its callers", () -> browser.text(".side h2").equals("one"));
+      browser.assertClean("other names");
     }
   }
 

@@ -1,6 +1,7 @@
 package dev.retstack.service.control;
 
 import dev.retstack.schema.Control;
+import dev.retstack.schema.record.FunctionName;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
@@ -13,11 +14,11 @@ public interface CommandRules {
   /**
    * A call site that a pattern may mean.
    *
-   * @param function its name; empty if no symbol tells
+   * @param function its names; an empty one if no symbol tells
    * @param site address of the call
    * @param image name of the program's file
    */
-  record Site(String function, long site, String image) {}
+  record Site(FunctionName function, long site, String image) {}
 
   /**
    * A core that a target may select.

@@ -1,7 +1,10 @@
 package dev.retstack.service.control;
 
+import dev.retstack.graph.symbol.SymbolTable;
 import dev.retstack.schema.Image;
 import dev.retstack.schema.Symbol;
+import dev.retstack.schema.record.FunctionName;
+import dev.retstack.service.partition.ChunkApplier;
 import dev.retstack.service.progress.CoreProgress;
 import dev.retstack.service.table.Document;
 import dev.retstack.service.table.Table;
@@ -145,7 +148,7 @@ final class Preview {
     List<Place> matched = places.stream().filter(place -> meant.get().test(place.site())).toList();
     List<String> examples =
         matched.stream()
-            .map(place -> place.site().function())
+            .map(place -> place.site().function().shown())
             .distinct()
             .limit(EXAMPLES_MAX)
             .toList();
@@ -158,28 +161,17 @@ final class Preview {
 
   /** The call sites of an image; of one that lists none, its functions. */
   private static List<Place> places(Image image) {
-    List<Symbol> symbols = image.getSymbols();
+    SymbolTable names = ChunkApplier.info(image).symbols();
     List<Long> sites =
         image.getMcountLoc().isEmpty()
-            ? symbols.stream().map(Symbol::getAddress).toList()
+            ? image.getSymbols().stream().map(Symbol::getAddress).toList()
             : image.getMcountLoc();
     List<Place> places = new ArrayList<>();
-    int at = -1;
     for (long site : sites) {
-      while (at + 1 < symbols.size()
-          && Long.compareUnsigned(symbols.get(at + 1).getAddress(), site) <= 0) {
-        at++;
-      }
-      boolean named = at >= 0 && covers(symbols.get(at), site);
+      FunctionName function = names.covers(site) ? names.function(site) : new FunctionName("");
       places.add(
-          new Place(
-              new CommandRules.Site(named ? symbols.get(at).getName() : "", site, image.getName()),
-              named ? symbols.get(at).getAddress() : site));
+          new Place(new CommandRules.Site(function, site, image.getName()), names.start(site)));
     }
     return places;
-  }
-
-  private static boolean covers(Symbol symbol, long site) {
-    return symbol.getSize() == 0 || site - symbol.getAddress() < symbol.getSize();
   }
 }

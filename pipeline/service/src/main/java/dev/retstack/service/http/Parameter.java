@@ -55,12 +55,13 @@ public record Parameter(
           "sum");
   static final Parameter TASK =
       text("task", "of this task only: its id, unsigned, in decimal or hex (0x...); or its name");
-  static final Parameter FUNCTION = text("function", "calls of this function only");
+  static final Parameter FUNCTION =
+      text("function", "calls of this function only: any name that its image has for it");
   static final Parameter MATCH =
       text(
           "match",
-          "functions whose name has this in it: a regular expression, or a plain text where it is"
-              + " none; case is ignored (default: all)");
+          "functions of which a name has this in it: a regular expression, or a plain text where it"
+              + " is none; case is ignored (default: all)");
   static final Parameter PLACES =
       number(
           "limit",

@@ -14,10 +14,12 @@ import dev.retstack.graph.state.GraphState;
 import dev.retstack.graph.symbol.SymbolTable;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.Image;
+import dev.retstack.schema.OtherName;
 import dev.retstack.schema.SourceLine;
 import dev.retstack.schema.Symbol;
 import dev.retstack.schema.chunk.Chunks;
 import dev.retstack.schema.codec.CorruptChunkException;
+import dev.retstack.schema.record.FunctionName;
 import dev.retstack.schema.record.RecordBatch;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import java.nio.ByteBuffer;
@@ -203,14 +205,19 @@ public final class ChunkApplier {
           new dev.retstack.graph.symbol.SourceLine(
               image.getFiles().get(line.getFile()), line.getLine()));
     }
+    Map<Integer, List<String>> others = new HashMap<>();
+    for (OtherName other : image.getOtherNames()) {
+      others.computeIfAbsent(other.getSymbol(), _ -> new ArrayList<>()).add(other.getName());
+    }
     List<SymbolTable.Symbol> functions = new ArrayList<>();
     for (Symbol s : image.getSymbols()) {
+      int i = functions.size();
       functions.add(
           new SymbolTable.Symbol(
-              s.getName(),
+              new FunctionName(s.getName(), others.getOrDefault(i, List.of())),
               s.getAddress(),
               s.getSize(),
-              sources.getOrDefault(functions.size(), dev.retstack.graph.symbol.SourceLine.NONE)));
+              sources.getOrDefault(i, dev.retstack.graph.symbol.SourceLine.NONE)));
     }
     return SymbolTable.of(functions);
   }

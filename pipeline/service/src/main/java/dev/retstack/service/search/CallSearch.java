@@ -19,8 +19,8 @@ import java.util.Map;
 import java.util.function.Predicate;
 
 /**
- * Finds the calls of functions whose names match, while chunks are read. All are counted. The first
- * that begins in a stretch of time of a core stands for those that begin there too:
+ * Finds the calls of functions of which a name matches, while chunks are read. All are counted. The
+ * first that begins in a stretch of time of a core stands for those that begin there too:
  *
  * <pre>
  *   stretch 1                         stretch 2, beyond the number of places
@@ -114,7 +114,7 @@ public final class CallSearch implements GraphEvents {
     return cores
         .computeIfAbsent(core.key(), _ -> new OfCore())
         .matches
-        .computeIfAbsent(selfPc, pc -> match.test(core.image().names().name(pc)));
+        .computeIfAbsent(selfPc, pc -> core.image().names().function(pc).is(match));
   }
 
   @Override

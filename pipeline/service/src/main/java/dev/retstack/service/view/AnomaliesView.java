@@ -30,6 +30,8 @@ public final class AnomaliesView {
                   .text("task", row -> new Table.TaskId(row.task())),
               AnomalySum::sample)
           .text("function", AnomalySum::function)
+          .onlyJson(
+              "otherNames", sum -> sum.names().others().isEmpty() ? null : sum.names().others())
           .and(
               new Table<AnomalyRow>()
                   .text("expected", row -> new Hex(row.expected()))

@@ -7,6 +7,7 @@ import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
 import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.report.UnitGroups;
+import dev.retstack.schema.record.FunctionName;
 import dev.retstack.schema.wire.NearNames;
 import dev.retstack.service.http.BadRequestException;
 import dev.retstack.service.table.Document;
@@ -15,9 +16,11 @@ import dev.retstack.service.table.Units;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.Deque;
 import java.util.EnumMap;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -56,6 +59,9 @@ public final class DurationsView {
   private long most;
   private double sum;
 
+  /** Of the functions of the calls, where one is asked for: few objects, of many calls each. */
+  private final Set<FunctionName> functions = Collections.newSetFromMap(new IdentityHashMap<>());
+
   /** Durations from the first to the last, both included. */
   private record Stretch(long from, long to, long calls) {}
 
@@ -65,7 +71,7 @@ public final class DurationsView {
    * Durations of calls.
    *
    * @param asked the cores that count in this unit; where it is empty, in the one of most calls
-   * @param function name of the functions that are meant; empty for all
+   * @param function one of the names of the functions that are meant; empty for all
    * @param summed whether calls of several sessions are taken together
    * @param coverage of a job; empty for a trace
    * @throws BadRequestException where their cores are of several sessions that are not to be
@@ -110,13 +116,15 @@ public final class DurationsView {
   }
 
   private static BadRequestException unknown(List<CallTree> trees, String function) {
+    Set<String> shown = new TreeSet<>();
     Set<String> names = new TreeSet<>();
     for (CallTree tree : trees) {
       Deque<CallNode> todo = new ArrayDeque<>(tree.roots());
       while (!todo.isEmpty()) {
         CallNode call = todo.remove();
-        if (call.isCall()) {
+        if (call.isCall() && shown.add(call.function())) {
           names.add(call.function());
+          names.addAll(call.names().others());
         }
         todo.addAll(call.children());
       }
@@ -126,7 +134,7 @@ public final class DurationsView {
         404,
         "no call of function %s".formatted(function),
         near.isEmpty()
-            ? "there are calls of %s".formatted(Count.of(names.size(), "function") + such(names))
+            ? "there are calls of %s".formatted(Count.of(shown.size(), "function") + such(shown))
             : "did you mean %s?".formatted(String.join(", ", near)));
   }
 
@@ -145,8 +153,11 @@ public final class DurationsView {
     Deque<CallNode> todo = new ArrayDeque<>(tree.roots());
     while (!todo.isEmpty()) {
       CallNode call = todo.remove();
-      if (call.isCall() && (function.isEmpty() || call.function().equals(function))) {
+      if (call.isCall() && (function.isEmpty() || call.names().is(function::equals))) {
         add(call);
+        if (!function.isEmpty()) {
+          functions.add(call.names());
+        }
       }
       todo.addAll(call.children());
     }
@@ -188,8 +199,15 @@ public final class DurationsView {
     return most;
   }
 
-  private void words(UnitGroups.Choice units, String function, Document document) {
-    String of = function.isEmpty() ? "" : " of " + function;
+  /** The function with the names that it has; as it was asked for if there are several. */
+  private FunctionName function(String asked) {
+    Map<String, FunctionName> byName = new HashMap<>();
+    functions.forEach(one -> byName.merge(one.shown(), one, (a, b) -> a.and(b.others())));
+    return byName.size() == 1 ? byName.values().iterator().next() : new FunctionName(asked);
+  }
+
+  private void words(UnitGroups.Choice units, FunctionName function, Document document) {
+    String of = function.shown().isEmpty() ? "" : " of " + function.text();
     document.line("# %s%s with a known end".formatted(Count.of(calls, "call"), of));
     if (calls > 0) {
       String percentiles =
@@ -209,14 +227,15 @@ public final class DurationsView {
     }
   }
 
-  private Document describe(UnitGroups.Choice units, String function, Document document) {
+  private Document describe(UnitGroups.Choice units, String asked, Document document) {
+    FunctionName function = function(asked);
     List<Stretch> stretches = new ArrayList<>();
     for (int i = 0; i < counts.length; i++) {
       if (counts[i] > 0) {
         stretches.add(new Stretch(first(i), first(i + 1) - 1, counts[i]));
       }
     }
-    Units.fields(units, document.field("function", function))
+    Units.fields(units, document.field("function", function.shown()))
         .field("calls", calls)
         .field("endUnknown", open)
         .field("notKept", notKept)
@@ -226,6 +245,7 @@ public final class DurationsView {
     for (int percent : PERCENT) {
       document.field("p" + percent, calls == 0 ? 0 : percentile(percent));
     }
+    new OtherNames().add(function).addTo(document);
     words(units, function, document);
     return document.table("durations", TABLE, stretches);
   }

@@ -480,6 +480,9 @@ public final class ReportView {
     if (!report.choice().isAll()) {
       document.field("onlyTask", report.choice().text());
     }
+    new OtherNames()
+        .addAll(report.functions().stream().map(FunctionRow::function).toList())
+        .addTo(document);
     document
         .rowsIfAny(
             "incomplete", INCOMPLETE, report.cores().stream().filter(c -> !c.isWhole()).toList())

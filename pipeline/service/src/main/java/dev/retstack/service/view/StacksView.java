@@ -17,6 +17,8 @@ import java.util.Optional;
 import java.util.PriorityQueue;
 import java.util.Set;
 import java.util.function.ToLongFunction;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Stacks with what ran in them, as rows of a tree. The widest nodes are shown, by time or calls.
@@ -103,10 +105,18 @@ public final class StacksView {
             .map(node -> rows(node, widest(node, most), StackNode::callsBelow))
             .orElse(List.of());
     document.columns("callers", CALLERS, by);
+    others(all, rows, by).addTo(document);
     if (callers.isPresent()) {
       document.text(CALLERS, by).gap();
     }
     return document.text(TABLE, rows);
+  }
+
+  private static OtherNames others(StackNode all, List<Row> rows, List<Row> by) {
+    Set<String> shown =
+        Stream.concat(rows.stream(), by.stream()).map(Row::function).collect(Collectors.toSet());
+    return new OtherNames()
+        .addAll(all.functions().stream().filter(one -> shown.contains(one.shown())).toList());
   }
 
   /** So many of the nodes that are widest by time or by calls. */

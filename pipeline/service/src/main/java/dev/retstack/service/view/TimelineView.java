@@ -5,6 +5,7 @@ import dev.retstack.graph.input.SessionNames;
 import dev.retstack.graph.pyramid.Line;
 import dev.retstack.graph.pyramid.Timeline;
 import dev.retstack.graph.symbol.FunctionNames;
+import dev.retstack.schema.record.FunctionName;
 import dev.retstack.service.replay.TraceTimeline;
 import dev.retstack.service.table.Document;
 import dev.retstack.service.table.Table;
@@ -125,8 +126,10 @@ public final class TimelineView {
   public static Document of(List<TraceTimeline.Answer> answers, boolean columns) {
     List<OfLine> lines = new ArrayList<>();
     List<Row> rows = new ArrayList<>();
-    answers.forEach(answer -> add(answer, lines, rows));
+    OtherNames others = new OtherNames();
+    answers.forEach(answer -> add(answer, lines, rows, others));
     Document document = new Document().rows("cores", CORES, answers);
+    others.addTo(document);
     return (columns
             ? document.rows("lines", LINES_OF_ROWS, lines).columns("rows", ROWS_OF_LINES, rows)
             : document.rows("rows", ROWS, rows))
@@ -134,8 +137,9 @@ public final class TimelineView {
         .text(text -> write(text, answers));
   }
 
-  private static void add(TraceTimeline.Answer answer, List<OfLine> lines, List<Row> rows) {
-    Map<Long, String> names = new HashMap<>();
+  private static void add(
+      TraceTimeline.Answer answer, List<OfLine> lines, List<Row> rows, OtherNames others) {
+    Map<Long, FunctionName> names = new HashMap<>();
     List<Timeline.Row> all = answer.timeline().rows();
     int from = 0;
     for (Line line : answer.timeline().lines()) {
@@ -146,10 +150,12 @@ public final class TimelineView {
       OfLine of = new OfLine(answer, line, end - from);
       lines.add(of);
       for (Timeline.Row row : all.subList(from, end)) {
-        rows.add(new Row(of, row, names.computeIfAbsent(row.selfPc(), answer.names()::name)));
+        FunctionName name = names.computeIfAbsent(row.selfPc(), answer.names()::function);
+        rows.add(new Row(of, row, name.shown()));
       }
       from = end;
     }
+    others.addAll(names.values());
   }
 
   private static void write(Document text, List<TraceTimeline.Answer> answers) {
