@@ -1,7 +1,7 @@
 // Findings, most severe first, each with both values, cause, cure and its place.
 import { ask, follow } from "./api.js";
 import { button, choice, field, h, name, notice } from "./dom.js";
-import { cut, finder, number, plural } from "./format.js";
+import { cut, finder, functionFinder, noteNames, number, plural } from "./format.js";
 import { about } from "./functions.js";
 
 const SHOWN = 200;
@@ -49,11 +49,13 @@ export default {
     }
     const { severity, rows } = app.state;
     const found = await ask("/anomalies", { ...question, severity, rows, limit: 5000 }, signal);
+    found.forEach((row) => noteNames({ [row.function]: row.otherNames ?? [] }));
     const list = h("div", { class: "groups", tabindex: "0", role: "region", "aria-label": "Anomalies" });
     const live = h("span", { role: "status" });
     const fill = (text) => {
       const match = finder(text);
-      const chosen = found.filter((row) => !match || match(row.kind) || match(row.function ?? "") || match(row.core ?? ""));
+      const matches = functionFinder(text);
+      const chosen = found.filter((row) => !match || match(row.kind) || matches(row.function ?? "") || match(row.core ?? ""));
       list.replaceChildren(...chosen.slice(0, SHOWN).map((row) => card(row, app)));
       if (chosen.length === 0) {
         list.append(found.length === 0

@@ -1,5 +1,7 @@
 // Questions to the server that these pages came from. The token stays in this tab.
 
+import { noteNames } from "./format.js";
+
 const KEY = "retstack-token";
 const TRIES = 3;
 const PROGRESS_MS = 1000; // a question that takes longer says how far it is
@@ -87,7 +89,9 @@ async function repeated(path, parameters, signal) {
 }
 
 export async function ask(path, parameters, signal) {
-  return (await patient(path, parameters, signal)).json();
+  const said = await (await patient(path, parameters, signal)).json();
+  noteNames(said.otherNames ?? {});
+  return said;
 }
 
 export async function askText(path, parameters, signal) {

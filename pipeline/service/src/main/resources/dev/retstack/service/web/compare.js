@@ -3,7 +3,7 @@ import { ask } from "./api.js";
 import { choice, field, h, name, notice } from "./dom.js";
 import { Icicle, leftOut, pair, stacks } from "./flame.js";
 import { coreNames } from "./functions.js";
-import { finder, number, percent, plural, time, unitName } from "./format.js";
+import { functionFinder, number, percent, plural, time, unitName } from "./format.js";
 import { DataTable } from "./table.js";
 
 const MIXED = "The cores count in different units: their times cannot be compared.";
@@ -106,7 +106,7 @@ export default {
       ],
     });
     const fill = (text) => {
-      const match = finder(text);
+      const match = functionFinder(text);
       table.show(match ? rows.filter((row) => match(row.name)) : rows);
     };
     root.replaceChildren(bar([field("Search functions", "", fill)]), sums(rows, a.unit, ofTraces), table.element);

@@ -2,7 +2,7 @@
 import { ask, rowsOf } from "./api.js";
 import { fit, hit, palette, rectangles } from "./canvas.js";
 import { button, choice, field, h, name, notice } from "./dom.js";
-import { cut, finder, number, percent, plural, time, unitName } from "./format.js";
+import { cut, functionFinder, number, percent, plural, time, unitName } from "./format.js";
 import { about, coreChoice, source } from "./functions.js";
 import { DataTable } from "./table.js";
 
@@ -95,7 +95,7 @@ function shade([first, second], by, dark) {
 /** The canvas of a tree, with its bar; of a tree of pairs the differences. */
 export class Icicle {
   constructor(root, app, signal, { tree, unit, whole, callers, left, bar }) {
-    Object.assign(this, { root, app, signal, unit, whole, callers, left, all: tree, by: app.state.by ?? "time", match: finder(app.state.search) });
+    Object.assign(this, { root, app, signal, unit, whole, callers, left, all: tree, by: app.state.by ?? "time", match: functionFinder(app.state.search) });
     const alone = !tree.pair;
     this.top = this.all;
     this.focus = this.top;
@@ -110,7 +110,7 @@ export class Icicle {
         this.soon();
       }),
       field("Search functions", app.state.search ?? "", (text) => {
-        this.match = finder(text);
+        this.match = functionFinder(text);
         app.keep({ search: text || undefined });
         this.count();
         this.soon();

@@ -87,3 +87,21 @@ export function finder(text) {
     return (name) => name.toLowerCase().includes(plain);
   }
 }
+
+const OTHERS = new Map();
+
+/** Notes other names of functions, by the names that are shown. */
+export function noteNames(names) {
+  for (const [shown, others] of Object.entries(names)) {
+    OTHERS.set(shown, new Set([...(OTHERS.get(shown) ?? []), ...others]));
+  }
+}
+
+/** The other names of a function, as far as answers told them. */
+export const otherNames = (shown) => [...(OTHERS.get(shown) ?? [])];
+
+/** What finds functions by any of their names. Empty: null. */
+export function functionFinder(text) {
+  const match = finder(text);
+  return match && ((name) => match(name) || otherNames(name).some(match));
+}

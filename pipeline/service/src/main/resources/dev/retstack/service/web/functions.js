@@ -2,7 +2,7 @@
 import { ask } from "./api.js";
 import { button, choice, field, h, name, notice } from "./dom.js";
 import { durations } from "./durations.js";
-import { cut, finder, number, percent, plural, time, unitName } from "./format.js";
+import { cut, functionFinder, number, otherNames, percent, plural, time, unitName } from "./format.js";
 import { DataTable } from "./table.js";
 
 const CHOICES = 2000;
@@ -12,6 +12,9 @@ const APART = "by-image";
 
 /** Characters of a file and line that are shown; the title has more. */
 const SOURCE = 400;
+
+/** Other names of a function that are shown. */
+const NAMES = 20;
 
 /** Which ISA a row is of, and which image: of several there is only the program. */
 const isa = (row) => row.isa ?? number(row.isas) + " ISAs";
@@ -154,8 +157,10 @@ export default {
       opened.abort();
       opened = new AbortController();
       const took = h("div", {});
+      const also = otherNames(row.name);
       side.replaceChildren(h("h2", {}, name(row.name, 200)),
         h("dl", {}, ...[...(row.address ? [["Address", row.address]] : []), ["Image", name(image(row))], ...(row.session ? [["Session", name(row.session)]] : []), ["ISA", isa(row)], ["Calls", number(row.calls)],
+          ...(also.length > 0 ? [["Also named", name(also.slice(0, NAMES).join(", ") + (also.length > NAMES ? " and " + number(also.length - NAMES) + " more" : ""), SOURCE)]] : []),
           ...(row.source ? [["Source", name(row.source, SOURCE)]] : []), ["Self", time(row.self, report.unit)], ["Total", time(row.total, report.unit)],
           ...(row.wall === row.total ? [] : [["Wall", time(row.wall, report.unit)]]), ["Average", time(row.avg, report.unit)]]
           .flatMap(([key, value]) => [h("dt", {}, key), h("dd", {}, value)])),
@@ -178,7 +183,7 @@ export default {
       onsort: (sort) => app.keep({ sort }),
     });
     const fill = (text) => {
-      const match = finder(text);
+      const match = functionFinder(text);
       const rows = match ? report.functions.filter((row) => match(row.name)) : report.functions;
       table.show(rows);
       count.textContent = match ? number(rows.length) + " of " + plural(report.functions.length, "function") : "";
@@ -191,7 +196,7 @@ export default {
       choice("Rows", [["", "functions"], [APART, "of each image"]], apart ? APART : "", (value) => app.go({ rows: value })),
       field("Search functions", app.state.search ?? "", fill), count), facts, body);
     fill(app.state.search ?? "");
-    const first = report.functions.find((row) => row.name === app.state.open);
+    const first = report.functions.find((row) => row.name === app.state.open) ?? report.functions.find((row) => otherNames(row.name).includes(app.state.open));
     if (first) {
       open(first);
     }

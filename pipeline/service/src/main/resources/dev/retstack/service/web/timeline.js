@@ -2,7 +2,7 @@
 import { ask, rowsOf } from "./api.js";
 import { fit, fitText, hatch, hit, palette, rectangles, ticks } from "./canvas.js";
 import { button, field, h, name, notice } from "./dom.js";
-import { cut, finder, number, percent, plural, time, unitName } from "./format.js";
+import { cut, functionFinder, number, percent, plural, time, unitName } from "./format.js";
 import { byName, coreChoice, coreNames, firstTime, isOneCall, reportColumns } from "./functions.js";
 import { Hits } from "./hits.js";
 import { Minimap } from "./minimap.js";
@@ -75,7 +75,7 @@ class Timeline {
     this.cores = cores;
     this.answer = null;
     this.deepest = new Map();
-    this.match = finder(app.state.search);
+    this.match = functionFinder(app.state.search);
     this.view = null;
     this.selection = null;
     this.focus = null;
@@ -1041,7 +1041,7 @@ class Timeline {
       return; // Enter did not wait for the text to be left alone
     }
     this.text = text;
-    this.match = finder(text);
+    this.match = functionFinder(text);
     this.app.keep({ search: text || undefined });
     this.hits.look(text ? { ...this.chosen(), match: text } : null);
     this.soon();
