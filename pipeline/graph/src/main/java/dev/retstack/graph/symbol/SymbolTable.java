@@ -5,6 +5,7 @@ import dev.retstack.schema.record.FunctionName;
 import it.unimi.dsi.fastutil.ints.Int2ObjectMap;
 import it.unimi.dsi.fastutil.ints.Int2ObjectRBTreeMap;
 import it.unimi.dsi.fastutil.ints.Int2ObjectSortedMap;
+import it.unimi.dsi.fastutil.ints.Int2ObjectSortedMaps;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
@@ -37,6 +38,9 @@ public final class SymbolTable implements FunctionNames {
   /** Of a symbol without the characters of its name. */
   private static final int SYMBOL_BYTES = 64;
 
+  /** What a map of other names takes without them. */
+  private static final int OTHERS_BYTES = 500;
+
   private final long[] addresses;
   private final long[] sizes;
   private final String[] names;
@@ -50,7 +54,7 @@ public final class SymbolTable implements FunctionNames {
   private final int[] lines;
 
   /** Other names of the few symbols that have some, by their indices. */
-  private final Int2ObjectSortedMap<List<String>> others = new Int2ObjectRBTreeMap<>();
+  private final Int2ObjectSortedMap<List<String>> others;
 
   /** Names that several symbols have; null until it was asked for. */
   private Set<String> shared;
@@ -86,14 +90,16 @@ public final class SymbolTable implements FunctionNames {
     addresses = new long[sorted.length];
     sizes = new long[sorted.length];
     names = new String[sorted.length];
+    Int2ObjectSortedMap<List<String>> some = new Int2ObjectRBTreeMap<>();
     for (int i = 0; i < sorted.length; i++) {
       addresses[i] = sorted[i].address();
       sizes[i] = sorted[i].size();
       names[i] = sorted[i].name();
       if (!sorted[i].function().others().isEmpty()) {
-        others.put(i, sorted[i].function().others());
+        some.put(i, sorted[i].function().others());
       }
     }
+    others = some.isEmpty() ? Int2ObjectSortedMaps.emptyMap() : some;
     Map<String, Integer> numbers = new LinkedHashMap<>();
     for (Symbol symbol : sorted) {
       if (symbol.source().isKnown()) {
@@ -145,6 +151,7 @@ public final class SymbolTable implements FunctionNames {
     for (String file : files) {
       sum += SYMBOL_BYTES + textBytes(file);
     }
+    sum += others.isEmpty() ? 0 : OTHERS_BYTES;
     for (List<String> names : others.values()) {
       sum += SYMBOL_BYTES;
       for (String name : names) {
