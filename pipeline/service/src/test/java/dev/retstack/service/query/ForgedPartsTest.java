@@ -66,7 +66,7 @@ class ForgedPartsTest {
           "/completeness",
           "/anomalies",
           "/graph",
-          "/stats?sessions=sum",
+          "/stats",
           "/sessions",
           "/edges?sessions=sum",
           "/calls/open");
