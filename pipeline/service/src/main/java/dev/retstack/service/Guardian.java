@@ -170,16 +170,7 @@ final class Guardian extends AbstractMatchingBehavior<Guardian.Command> {
     Meters meters = new Meters();
     ImageReader imageReader = new ImageReader(kafka, topics.images());
     ImageClaims claims = new ImageClaims(kafka, topics, config.groupId());
-    long heap = Runtime.getRuntime().maxMemory();
-    ActorRef<ImageRegistry.Command> images =
-        child(
-            ImageRegistry.create(
-                Math.min(config.imageBytes(), heap / 8),
-                Math.min(config.imagePlaceBytes(), heap / 16),
-                imageReader,
-                claims::write,
-                meters),
-            "images");
+    ActorRef<ImageRegistry.Command> images = images(imageReader, claims, meters);
     ActorRef<CoreWatch.Command> watch = child(CoreWatch.create(), "cores");
     MemberKey key = MemberKey.fresh();
     var asMember = kafka.named(key.clientId());
@@ -265,6 +256,19 @@ final class Guardian extends AbstractMatchingBehavior<Guardian.Command> {
                 why == null
                     ? ImagesRead.INSTANCE
                     : new Failed(new IOException("cannot read the images topic", why)));
+  }
+
+  private ActorRef<ImageRegistry.Command> images(
+      ImageReader reader, ImageClaims claims, Meters meters) {
+    long heap = Runtime.getRuntime().maxMemory();
+    return child(
+        ImageRegistry.create(
+            Math.min(config.imageBytes(), heap / 8),
+            Math.min(config.imagePlaceBytes(), heap / 16),
+            reader,
+            claims::write,
+            meters),
+        "images");
   }
 
   private Windows windows(ActorRef<ImageRegistry.Command> images, Meters meters) {
