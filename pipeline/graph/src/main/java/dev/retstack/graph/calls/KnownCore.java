@@ -21,9 +21,6 @@ public abstract sealed class KnownCore permits CoreGraph, RestingCore {
   private final CallProfile profile;
   private final StateBudget.Account account;
 
-  /** When it was used last, as its table counts uses. */
-  private long usedAt;
-
   /** Its number in the log of the state, and hashes of what that holds of it. */
   private long number;
 
@@ -50,7 +47,6 @@ public abstract sealed class KnownCore permits CoreGraph, RestingCore {
   /** The same core in its other form. */
   KnownCore(KnownCore core) {
     this(core.key, core.image, core.unit, core.profile, core.account);
-    usedAt = core.usedAt;
     isIn(core);
   }
 
@@ -78,16 +74,6 @@ public abstract sealed class KnownCore permits CoreGraph, RestingCore {
   /** What its calls add up to, with those of others, unless it waits for a chunk. */
   public final CallProfile profile() {
     return profile;
-  }
-
-  /** When it was used last, as its table counts uses. */
-  public final long usedAt() {
-    return usedAt;
-  }
-
-  /** It is used now. */
-  public final void use(long now) {
-    usedAt = now;
   }
 
   /** What of the budget it holds. */

@@ -32,11 +32,6 @@ final class CoreTable {
   /** Cores that stay, of each state, take this part of the whole, whatever else is in the way. */
   private static final int LEAST_PART = 256;
 
-  /** Chunks of others behind which a core is idle, beside those for each core that is there. */
-  private static final int IDLE_CHUNKS = 1024;
-
-  private static final int IDLE_CHUNKS_PER_CORE = 4;
-
   private final StateBudget budget;
 
   /** Makes a new core of what is known of one, on an account. */
@@ -54,7 +49,6 @@ final class CoreTable {
   private final boolean rests;
   private final long least;
   private CoreGraph last;
-  private long uses;
 
   CoreTable(
       StateBudget budget,
@@ -96,21 +90,11 @@ final class CoreTable {
     if (rests) {
       awake.put(core.key(), core);
     }
-    core.use(uses);
     last = core;
   }
 
   /** A core that is to be used, which wakes where it is at rest; null where there is none. */
   CoreGraph use(CoreKey key) {
-    CoreGraph core = find(key);
-    uses++; // also where it is not there: a state that takes nobody in is not at a stand
-    if (core != null) {
-      core.use(uses);
-    }
-    return core;
-  }
-
-  private CoreGraph find(CoreKey key) {
     if (last != null && last.key().equals(key)) {
       return last;
     }
@@ -181,15 +165,6 @@ final class CoreTable {
   private void rests(RestingCore core) {
     all.put(core.key(), core);
     last = null;
-  }
-
-  /**
-   * Whether a core is at rest, or could be for all that it does: one with much state stays in
-   * memory.
-   */
-  boolean isIdle(KnownCore core) {
-    return core instanceof RestingCore
-        || uses - core.usedAt() > IDLE_CHUNKS + (long) IDLE_CHUNKS_PER_CORE * all.size();
   }
 
   /** A core leaves the state. */

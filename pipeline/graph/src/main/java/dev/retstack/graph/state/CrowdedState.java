@@ -1,6 +1,7 @@
 package dev.retstack.graph.state;
 
 import dev.retstack.graph.calls.KnownCore;
+import dev.retstack.graph.calls.RestingCore;
 import dev.retstack.graph.input.CoreEnd;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -8,16 +9,15 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Predicate;
 
 /**
  * Who leaves a state that has no room for a new core: cores of the session that holds most of it,
- * ended ones first, then idle ones, first seen first. A session that holds less loses nothing to
- * it, and cores in use stay. A new core of that session itself takes the place of ended ones alone.
+ * ended ones first, then those at rest, first seen first. A session that holds less loses nothing
+ * to it, and cores in use stay. A new core of that session itself takes the place of ended ones
+ * alone.
  *
  * <p>Where no session holds most of it, ended cores leave, of sessions that hold no less than that
- * of the new core, those that hold more first. Then idle ones leave of sessions that hold more,
- * those that were not used for longest first.
+ * of the new core: those that hold more first.
  */
 final class CrowdedState {
   /** So much leaves at once, as a part of what all hold: to find it looks at every core. */
@@ -31,12 +31,10 @@ final class CrowdedState {
   /**
    * The cores that leave for a new one; none where there is nobody to leave.
    *
-   * @param isIdle whether a core that has not ended is not in use
    * @param session of the new core
    * @param bytes that it needs
    */
-  List<KnownCore> leaving(
-      Collection<KnownCore> cores, Predicate<KnownCore> isIdle, String session, long bytes) {
+  List<KnownCore> leaving(Collection<KnownCore> cores, String session, long bytes) {
     if (pause > 0) {
       pause--;
       return List.of();
@@ -56,9 +54,7 @@ final class CrowdedState {
     long wanted = Math.max(2 * bytes, all / PART);
     boolean hasLargest = 2 * held.getOrDefault(largest, 0L) > all;
     for (KnownCore core :
-        hasLargest
-            ? ofLargest(cores, isIdle, largest, session)
-            : ofLarger(cores, isIdle, held, session)) {
+        hasLargest ? candidates(cores, largest, session) : ended(cores, held, session)) {
       if (wanted > 0) {
         wanted -= core.account().reserved();
         leaving.add(core);
@@ -68,11 +64,11 @@ final class CrowdedState {
     return leaving;
   }
 
-  private static List<KnownCore> ofLargest(
-      Collection<KnownCore> cores, Predicate<KnownCore> isIdle, String largest, String session) {
+  private static List<KnownCore> candidates(
+      Collection<KnownCore> cores, String largest, String session) {
     List<KnownCore> found = new ArrayList<>();
     for (KnownCore core : cores) {
-      boolean goes = isOver(core) || (!session.equals(largest) && isIdle.test(core));
+      boolean goes = isOver(core) || (core instanceof RestingCore && !session.equals(largest));
       if (goes && core.key().session().equals(largest)) {
         found.add(core);
       }
@@ -81,27 +77,18 @@ final class CrowdedState {
     return found;
   }
 
-  private static List<KnownCore> ofLarger(
-      Collection<KnownCore> cores,
-      Predicate<KnownCore> isIdle,
-      Map<String, Long> held,
-      String session) {
+  private static List<KnownCore> ended(
+      Collection<KnownCore> cores, Map<String, Long> held, String session) {
     long least = held.getOrDefault(session, 0L);
-    List<KnownCore> over = new ArrayList<>();
-    List<KnownCore> idle = new ArrayList<>();
+    List<KnownCore> found = new ArrayList<>();
     for (KnownCore core : cores) {
-      long its = held.get(core.key().session());
-      if (isOver(core) && its >= least) {
-        over.add(core);
-      } else if (its > least && isIdle.test(core)) {
-        idle.add(core);
+      if (isOver(core) && held.get(core.key().session()) >= least) {
+        found.add(core);
       }
     }
-    over.sort(
+    found.sort(
         Comparator.<KnownCore>comparingLong(core -> held.get(core.key().session())).reversed());
-    idle.sort(Comparator.comparingLong(KnownCore::usedAt));
-    over.addAll(idle);
-    return over;
+    return found;
   }
 
   private static boolean isOver(KnownCore core) {

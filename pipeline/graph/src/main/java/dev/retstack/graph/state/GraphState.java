@@ -663,11 +663,7 @@ public final class GraphState {
     if (!restoring) {
       cores.makeRoom(promise);
       if (!budget.hasRoom(promise)) {
-        ages.drop(
-            crowded.leaving(cores.known(), cores::isIdle, key.session(), promise),
-            cores,
-            late,
-            events);
+        ages.drop(crowded.leaving(cores.known(), key.session(), promise), cores, late, events);
         ages.press();
       }
       if (!budget.hasRoom(promise)) {

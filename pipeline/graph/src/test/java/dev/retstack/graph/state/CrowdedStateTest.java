@@ -13,8 +13,6 @@ import dev.retstack.graph.limits.StateBudget;
 import dev.retstack.graph.totals.TimeRules;
 import dev.retstack.schema.record.RecordBatch;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** A producer fills a state with cores: those of others come and stay all the same. */
 class CrowdedStateTest {
@@ -94,53 +92,6 @@ class CrowdedStateTest {
     assertThat(state.summaries())
         .filteredOn(core -> core.key().session().equals("late"))
         .hasSize(10);
-  }
-
-  /**
-   * Cores of so much state that they do not go to rest, which never end and are used no more, of
-   * one session or of several.
-   */
-  @ParameterizedTest
-  @ValueSource(ints = {1, 5})
-  void idleCoresOfMuchStateLeaveForThoseOfOthers(int sessions) {
-    StateBudget large = new StateBudget(32 << 20, 0);
-    GraphState crowded = new GraphState(GraphLimits.DEFAULT, TimeRules.DEFAULT, large);
-    crowded.image(Stream.IMAGE);
-    assertThat(large(crowded, "good", "early", 2)).isEqualTo(ApplyResult.APPLIED);
-    int hogs = 0;
-    ApplyResult last = ApplyResult.APPLIED;
-    while (last != ApplyResult.NO_ROOM) {
-      last = large(crowded, "hog-" + hogs % sessions, "hog-" + hogs, LARGE);
-      hogs++;
-      assertThat(hogs).isLessThan(MANY);
-    }
-    assertThat(hogs - crowded.resting()).as("too large to go to rest").isGreaterThan(10);
-    int refused = 0;
-    for (int i = 0; i < 20; i++) {
-      while (large(crowded, "good", "late-" + i, LARGE) == ApplyResult.NO_ROOM) {
-        refused++;
-        assertThat(refused).as("%d cores of hogs, %d good ones", hogs, i).isLessThan(3_000);
-      }
-    }
-    assertThat(crowded.summaries())
-        .filteredOn(core -> core.key().session().equals("good"))
-        .hasSize(21)
-        .allSatisfy(core -> assertThat(core.lost()).isZero());
-    assertThat(crowded.ages().forgotten().cores()).isPositive();
-  }
-
-  /** Records of a core that is too large to go to rest. */
-  private static final int LARGE = 1 << 16;
-
-  private static ApplyResult large(GraphState state, String session, String core, int records) {
-    RecordBatch batch = new RecordBatch(records);
-    for (int i = 0; i < records; i += 2) {
-      batch.add(RecordBatch.ENTRY, 7L * i, 0, Stream.MAIN, 0x900, 0x8000, 0x8000);
-      batch.add(RecordBatch.EXIT, 7L * i + 1 + i % 5, 0, Stream.MAIN, 0x900, 0x8000, 0x8000);
-    }
-    ChunkMeta meta =
-        new ChunkMeta(0, 0, 0, 0, 0, 0, 7L * records, ClockUnit.INSTRUCTIONS, CoreEnd.RUNNING, "");
-    return state.apply(meta, new CoreKey(session, core), Stream.IMAGE.id(), batch);
   }
 
   /** Ended cores of the same session make room for its own. */
