@@ -100,8 +100,8 @@ final class StateWatch implements AutoCloseable {
   /** Each checkpoint says where it stands; see CheckpointStore in pipeline/service. */
   private synchronized void read(ConsumerRecord<byte[], byte[]> record) {
     String[] key = new String(record.key(), UTF_8).split("/", -1);
-    if (!key[0].equals(group)) {
-      return;
+    if (!key[0].equals(group) || key[1].equals("image")) {
+      return; // of another group, or which content of an image counts
     }
     records++;
     if (!KEYS.contains(key[2])) {

@@ -52,7 +52,6 @@ class LinkersTest {
           "arm-linux-gnueabi-gcc",
           "s390x-linux-gnu-gcc",
           "powerpc64le-linux-gnu-gcc",
-          "powerpc64-linux-gnu-gcc",
           "powerpc-linux-gnu-gcc",
           "mips-linux-gnu-gcc",
           "mipsel-linux-gnu-gcc",
