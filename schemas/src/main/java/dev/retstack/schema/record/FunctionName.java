@@ -1,6 +1,7 @@
 package dev.retstack.schema.record;
 
 import java.util.List;
+import java.util.Map;
 import java.util.TreeSet;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
@@ -15,6 +16,9 @@ import java.util.stream.Collectors;
 public record FunctionName(String shown, List<String> others) {
   /** Other names of one function at most. */
   public static final int OTHERS_MAX = 4096;
+
+  /** Where no symbol tells it. */
+  public static final FunctionName NONE = new FunctionName("");
 
   /** Other names that a sentence lists. */
   private static final int LISTED = 5;
@@ -50,6 +54,11 @@ public record FunctionName(String shown, List<String> others) {
     all.addAll(more);
     all.remove(shown);
     return new FunctionName(shown, all.stream().limit(OTHERS_MAX).toList());
+  }
+
+  /** Puts it among functions by the name that is shown; one that is there gets its other names. */
+  public void addTo(Map<String, FunctionName> functions) {
+    functions.merge(shown, this, (before, more) -> before.and(more.others));
   }
 
   /** The name in a sentence: {@code one}; {@code one (also named eins, uno)}. */

@@ -96,7 +96,7 @@ final class Arm {
   private static final ReturnReads.Form MOV_FP =
       read(0x01a0_000b, 0x0fff_0fff, 12, 1 << 13 | 1 << 11, ReturnReads.Kind.ALL);
 
-  /** Those of a walk along frames of -mapcs-frame. */
+  /** Reads of a walk along frames of -mapcs-frame. */
   private static final ReturnReads FRAME_READS =
       ReturnReads.byForms(_ -> 4, MOV_FP).where(A32::makesApcsFrame);
 

@@ -8,7 +8,6 @@ import dev.retstack.fleet.isa.call.LinkReads;
  */
 final class ArmLink implements LinkReads.Steps {
   static final int LR = 14;
-  static final int SP = 13;
   static final int PC = 15;
 
   /** r4 to r11 and sp. */
@@ -17,12 +16,15 @@ final class ArmLink implements LinkReads.Steps {
   /** r0 to r3. */
   static final long PASSED = 0xf;
 
+  /** r7, r11 and sp. */
+  static final long FRAMES = 0x2880;
+
   /** {@code add}, {@code sub} and the like write; {@code tst} to {@code cmn} do not. */
   private static final int MOV = 13;
 
   /** Which functions read the return address in lr. */
   static LinkReads reads() {
-    return new LinkReads(_ -> 4, new ArmLink(), LR, KEPT, PASSED, true);
+    return new LinkReads(_ -> 4, new ArmLink(), LR, KEPT, PASSED, FRAMES, true);
   }
 
   @Override
@@ -147,15 +149,7 @@ final class ArmLink implements LinkReads.Steps {
         way.writes(register);
       }
     } else {
-      stores(base, register, way);
-    }
-  }
-
-  static void stores(int base, int register, LinkReads.Way way) {
-    if (base == SP || base == 11 || base == 7) {
-      way.saves(register);
-    } else {
-      way.reads(register);
+      way.stores(register, base);
     }
   }
 
@@ -179,7 +173,7 @@ final class ArmLink implements LinkReads.Steps {
     way.reads(base);
     if (!loads) {
       if (hasLink) {
-        stores(base, LR, way);
+        way.stores(LR, base);
       }
     } else if (list >>> PC != 0) {
       way.returns();

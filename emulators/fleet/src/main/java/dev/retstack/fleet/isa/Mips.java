@@ -587,7 +587,7 @@ final class Mips {
   }
 
   private static int word(ByteOrder order, Code code, long at) {
-    return order == ByteOrder.BIG_ENDIAN ? code.bigEndianWord(at) : (int) code.at(at);
+    return Code.word(order, code.at(at));
   }
 
   /**
@@ -765,10 +765,7 @@ final class Mips {
             Form.word(order, "subu $sp,$sp,$3", 0x03a3_e823, ALL, (w, f) -> f.grow(f.loaded())),
             Form.word(order, "dsubu $sp,$sp,$3", 0x03a3_e82f, ALL, (w, f) -> f.grow(f.loaded())));
     return StackWalk.of(code -> 4, Stream.concat(frame, Stream.of(more)).toArray(Form[]::new))
-        .upTo(
-            code ->
-                isUnread(
-                    order == ByteOrder.BIG_ENDIAN ? Integer.reverseBytes((int) code) : (int) code))
+        .upTo(code -> isUnread(Code.word(order, code)))
         .accepting(facts -> facts.where() != Where.UNKNOWN);
   }
 

@@ -1,5 +1,6 @@
 package dev.retstack.fleet.isa;
 
+import dev.retstack.fleet.isa.call.Code;
 import dev.retstack.fleet.isa.call.LinkReads;
 import java.nio.ByteOrder;
 
@@ -10,9 +11,10 @@ import java.nio.ByteOrder;
  * @param order byte order of the instructions
  */
 record MipsLink(ByteOrder order) implements LinkReads.Steps {
-  private static final int SP = 29;
-  private static final int FP = 30;
   private static final int LINK = 31;
+
+  /** $29 and $30. */
+  private static final long FRAMES = 0x6000_0000L;
 
   /** $16 to $23, $28 to $30. */
   private static final long KEPT = 0x70ff_0000L;
@@ -22,12 +24,12 @@ record MipsLink(ByteOrder order) implements LinkReads.Steps {
 
   /** Which functions read the return address in $31. */
   LinkReads reads() {
-    return new LinkReads(_ -> 4, this, LINK, KEPT, PASSED, true, true);
+    return new LinkReads(_ -> 4, this, LINK, KEPT, PASSED, FRAMES, true, true);
   }
 
   @Override
   public void step(long at, long code, LinkReads.Way way) {
-    int word = order == ByteOrder.BIG_ENDIAN ? Integer.reverseBytes((int) code) : (int) code;
+    int word = Code.word(order, code);
     int first = word >>> 21 & 31;
     int second = word >>> 16 & 31;
     long target = at + 4 + ((long) (short) word << 2);
@@ -60,11 +62,7 @@ record MipsLink(ByteOrder order) implements LinkReads.Steps {
       }
       case 40, 41, 42, 43, 44, 45, 46, 56, 63 -> {
         way.reads(first);
-        if (first == SP || first == FP) {
-          way.saves(second);
-        } else {
-          way.reads(second);
-        }
+        way.stores(second, first);
       }
       case 17 -> coprocessor(first, second, target, way);
       case 28 -> {

@@ -379,22 +379,22 @@ record Power(ByteOrder order, int wordBytes) {
    * Code between functions of two files keeps the caller's TOC, which is loaded behind the call.
    */
   private DynamicAbi elfV2() {
-    return DynamicAbi.of(
-            "powerpc64le-linux-gnu",
-            "libc6-ppc64el-cross",
-            hex(BLR),
-            (code, address, got) -> importSlot(code, address, got, STD_R2_24_R1, UC_PPC_REG_12))
-        .withLinkageLead(code(STD_R2_24_R1));
+    return dynamic("powerpc64le-linux-gnu", "libc6-ppc64el-cross", STD_R2_24_R1, UC_PPC_REG_12);
   }
 
   /** A slot is a copy of the function's descriptor. */
   private DynamicAbi elfV1() {
+    return dynamic("powerpc64-linux-gnu", "libc6-ppc64-cross", STD_R2_40_R1, UC_PPC_REG_11);
+  }
+
+  /** See {@link #importSlot} for what linkers write. */
+  private DynamicAbi dynamic(String triple, String libraries, int save, int base) {
     return DynamicAbi.of(
-            "powerpc64-linux-gnu",
-            "libc6-ppc64-cross",
+            triple,
+            libraries,
             hex(BLR),
-            (code, address, got) -> importSlot(code, address, got, STD_R2_40_R1, UC_PPC_REG_11))
-        .withLinkageLead(code(STD_R2_40_R1));
+            (code, address, got) -> importSlot(code, address, got, save, base))
+        .withLinkageLead(code(save));
   }
 
   /**
@@ -564,7 +564,7 @@ record Power(ByteOrder order, int wordBytes) {
 
   /** The instruction that has this code, the first byte lowest. */
   int instruction(long code) {
-    return order == ByteOrder.BIG_ENDIAN ? Integer.reverseBytes((int) code) : (int) code;
+    return Code.word(order, code);
   }
 
   /** The way out uses r12 and lr only, which a return leaves to anyone. */

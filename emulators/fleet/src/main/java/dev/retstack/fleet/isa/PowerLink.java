@@ -19,14 +19,14 @@ record PowerLink(Power power) implements LinkReads.Steps {
   private static final long PASSED = 0x07f8L;
 
   /** Bases of frames: the stack and frame pointers, and those of prologues of big frames. */
-  private static final IntSet FRAMES = IntSet.of(1, 11, 31);
+  private static final long FRAMES = 0x8000_0802L;
 
   /** Of opcode 31, those of arithmetic that have no third register. */
   private static final IntSet OF_ONE = IntSet.of(104, 200, 202, 232, 234);
 
   /** Which functions read the return address in lr. */
   LinkReads reads() {
-    return new LinkReads(code -> Power.STEP, this, LR, KEPT, PASSED, true);
+    return new LinkReads(code -> Power.STEP, this, LR, KEPT, PASSED, FRAMES, true);
   }
 
   @Override
@@ -42,7 +42,7 @@ record PowerLink(Power power) implements LinkReads.Steps {
       }
       case 10, 11 -> way.reads(second);
       case 14, 15 -> {
-        base(second, way);
+        way.readsBase(second);
         way.writes(first);
       }
       case 16, 18 -> branch(at, word, way);
@@ -55,25 +55,14 @@ record PowerLink(Power power) implements LinkReads.Steps {
       }
       case 31 -> extended(word, way);
       case 32, 33, 34, 35, 40, 41, 42, 43, 46, 58 -> {
-        base(second, way);
+        way.readsBase(second);
         way.writes(first);
       }
       case 36, 37, 38, 39, 44, 45, 47, 62 -> {
-        base(second, way);
-        if (FRAMES.contains(second)) {
-          way.saves(first);
-        } else {
-          way.reads(first);
-        }
+        way.readsBase(second);
+        way.stores(first, second);
       }
       default -> {} // floating point, vectors
-    }
-  }
-
-  /** The number 0 stands for no register there. */
-  private static void base(int register, LinkReads.Way way) {
-    if (register != 0) {
-      way.reads(register);
     }
   }
 
@@ -123,13 +112,13 @@ record PowerLink(Power power) implements LinkReads.Steps {
         way.writes(first);
       }
       case 15 -> { // isel
-        base(second, way);
+        way.readsBase(second);
         way.reads(third);
         way.writes(first);
       }
       case 19 -> special(word, first, way);
       case 20, 21, 22, 23 -> {
-        base(second, way);
+        way.readsBase(second);
         way.reads(third);
         boolean isFloat = operation >= 512 && (operation & 31) == 23;
         if (!isFloat && (operation & 128) != 0) {

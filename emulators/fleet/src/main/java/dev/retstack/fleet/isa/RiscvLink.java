@@ -10,9 +10,7 @@ import dev.retstack.fleet.isa.call.LinkReads;
  */
 record RiscvLink(int wordBytes) implements LinkReads.Steps {
   private static final int RA = 1;
-  private static final int SP = 2;
   private static final int T0 = 5;
-  private static final int FP = 8;
 
   /** sp, gp, tp, s0 to s11. */
   private static final long KEPT = 0x0ffc_031cL;
@@ -20,9 +18,12 @@ record RiscvLink(int wordBytes) implements LinkReads.Steps {
   /** a0 to a7. */
   private static final long PASSED = 0x0003_fc00L;
 
+  /** sp and s0. */
+  private static final long FRAMES = 0x104L;
+
   /** Which functions read the return address in ra. */
   LinkReads reads() {
-    return new LinkReads(Riscv::length, this, RA, KEPT, PASSED, false);
+    return new LinkReads(Riscv::length, this, RA, KEPT, PASSED, FRAMES, false);
   }
 
   @Override
@@ -98,11 +99,7 @@ record RiscvLink(int wordBytes) implements LinkReads.Steps {
 
   private static void store(int base, int register, LinkReads.Way way) {
     way.reads(base);
-    if (base == SP || base == FP) {
-      way.saves(register);
-    } else {
-      way.reads(register);
-    }
+    way.stores(register, base);
   }
 
   private void compressed(long at, int code, LinkReads.Way way) {

@@ -10,7 +10,6 @@ import it.unimi.dsi.fastutil.ints.IntSet;
  */
 final class S390xLink implements LinkReads.Steps {
   private static final int LINK = 14;
-  private static final int SP = 15;
 
   /** {@code lg %r14,8(%r15)}: behind the counting function's call. */
   private static final long COUNTED = 0xe3e0_f008_0004L;
@@ -20,6 +19,9 @@ final class S390xLink implements LinkReads.Steps {
 
   /** r2 to r6. */
   private static final long PASSED = 0x7cL;
+
+  /** r11 and r15. */
+  private static final long FRAMES = 0x8800L;
 
   /** Of two bytes: those that write their first register and do not read it. */
   private static final IntSet WRITES_2 = IntSet.of(0x10, 0x11, 0x12, 0x13, 0x18);
@@ -51,7 +53,7 @@ final class S390xLink implements LinkReads.Steps {
 
   /** Which functions read the return address in r14. */
   static LinkReads reads() {
-    return new LinkReads(S390x::length, new S390xLink(), LINK, KEPT, PASSED, true);
+    return new LinkReads(S390x::length, new S390xLink(), LINK, KEPT, PASSED, FRAMES, true);
   }
 
   @Override
@@ -93,33 +95,27 @@ final class S390xLink implements LinkReads.Steps {
     }
   }
 
-  private static void base(int register, LinkReads.Way way) {
-    if (register != 0) {
-      way.reads(register);
-    }
-  }
-
   private static void four(long at, int opcode, int high, int low, int word, LinkReads.Way way) {
     int third = word >>> 12 & 15;
     switch (opcode >>> 4) {
       case 0xa -> immediate(at, opcode << 4 | low, high, (short) word, way);
       case 0xb -> registers(opcode << 8 | high << 4 | low, third, word >>> 4 & 15, word & 15, way);
       case 0x4, 0x5 -> {
-        base(low, way);
-        base(third, way);
+        way.readsBase(low);
+        way.readsBase(third);
         switch (opcode) {
           case 0x40, 0x42, 0x55, 0x59 -> way.reads(high);
-          case 0x50 -> store(high, third, way);
+          case 0x50 -> way.stores(high, third);
           case 0x44, 0x47 -> {} // ex, bc
           case 0x4d -> way.calls(); // bas
           default -> first(high, WRITES_4.contains(opcode), true, way);
         }
       }
       case 0x8 -> {
-        base(third, way);
+        way.readsBase(third);
         first(high, false, true, way);
       }
-      default -> base(third, way); // of memory only, floating point
+      default -> way.readsBase(third); // of memory only, floating point
     }
   }
 
@@ -205,26 +201,18 @@ final class S390xLink implements LinkReads.Steps {
       case 0xe7 -> {} // vectors
       case 0xec -> joined(at, operation, high, low, (short) (word >>> 16), way);
       case 0xd2, 0xd5, 0xd7, 0xd4, 0xd6 -> { // of memory
-        base(third, way);
-        base((int) (word >>> 12) & 15, way);
+        way.readsBase(third);
+        way.readsBase((int) (word >>> 12) & 15);
       }
-      default -> base(third, way);
-    }
-  }
-
-  private static void store(int register, int base, LinkReads.Way way) {
-    if (base == SP || base == 11) {
-      way.saves(register);
-    } else {
-      way.reads(register);
+      default -> way.readsBase(third);
     }
   }
 
   private static void indexed(int operation, int first, int index, int base, LinkReads.Way way) {
-    base(index, way);
-    base(base, way);
+    way.readsBase(index);
+    way.readsBase(base);
     switch (operation) {
-      case 0x24, 0x50 -> store(first, base, way);
+      case 0x24, 0x50 -> way.stores(first, base);
       case 0x20, 0x21, 0x30, 0x31, 0x34, 0x55, 0x59, 0x70, 0x72, 0x79 -> way.reads(first);
       case 0x36 -> {} // pfd
       default -> first(first, WRITES_E3.contains(operation), true, way);
@@ -234,11 +222,11 @@ final class S390xLink implements LinkReads.Steps {
   /** {@code stmg}, {@code lmg}, shifts; and what has no register but the base. */
   private static void range(int operation, int first, int last, int base, LinkReads.Way way) {
     boolean hasLink = first <= LINK && (last >= LINK || last < first);
-    base(base, way);
+    way.readsBase(base);
     switch (operation) {
       case 0x24, 0x90 -> {
         if (hasLink) {
-          store(LINK, base, way);
+          way.stores(LINK, base);
         }
       }
       case 0x04, 0x98 -> {

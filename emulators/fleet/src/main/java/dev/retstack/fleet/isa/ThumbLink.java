@@ -10,7 +10,13 @@ final class ThumbLink implements LinkReads.Steps {
   /** Which functions read the return address in lr. */
   static LinkReads reads() {
     return new LinkReads(
-        Arm.Thumb::length, new ThumbLink(), ArmLink.LR, ArmLink.KEPT, ArmLink.PASSED, true);
+        Arm.Thumb::length,
+        new ThumbLink(),
+        ArmLink.LR,
+        ArmLink.KEPT,
+        ArmLink.PASSED,
+        ArmLink.FRAMES,
+        true);
   }
 
   @Override
@@ -120,7 +126,7 @@ final class ThumbLink implements LinkReads.Steps {
         if (loads) {
           way.writes(register);
         } else {
-          ArmLink.stores(base, register, way);
+          way.stores(register, base);
         }
       }
     }
@@ -150,7 +156,7 @@ final class ThumbLink implements LinkReads.Steps {
       way.reads(second & 15);
     }
     if ((first & 0x10) == 0) {
-      ArmLink.stores(base, register, way);
+      way.stores(register, base);
     } else if (register != ArmLink.PC) {
       way.writes(register);
     } else if ((first & 0x60) == 0x40) {

@@ -26,7 +26,7 @@ final class AddressSpace {
   /** Addresses for mappings that are one region of the engine, where they are enough. */
   private static final long RESERVED = 1L << 30;
 
-  /** The same, for each byte that a program may have: mappings lie apart. */
+  /** Addresses for each byte that a program may have: mappings lie apart. */
   private static final int RESERVED_PER_BYTE = 4;
 
   private static final long BREAK_STEP_MIN = 256L << 10;
@@ -228,7 +228,7 @@ final class AddressSpace {
     mappedBytes = Math.max(0, mappedBytes - freed);
   }
 
-  /** That many mappings more are within the limit, if they are more. */
+  /** Refuses a change that makes more mappings than the limit allows. */
   private void requireRoomFor(int more) {
     if (more > 0 && memory.mappingCount() + more > MAPPINGS_MAX) {
       inVain.mapping(MAPPINGS_MAX);

@@ -117,9 +117,7 @@ final class ProcessFiles implements FileTable.Words {
   private String memoryInformation() {
     long all = options.memoryBytesMax() / KIB;
     long free = Math.max(0, all - space.visibleBytes() / KIB);
-    return "MemTotal:%15d kB%nMemFree:%16d kB%nMemAvailable:%11d kB%n"
-        .formatted(all, free, free)
-        .replace(System.lineSeparator(), "\n");
+    return "MemTotal:%15d kB\nMemFree:%16d kB\nMemAvailable:%11d kB\n".formatted(all, free, free);
   }
 
   /** The seven fields of {@code proc_pid_statm(5)}: all that is mapped counts as resident. */

@@ -274,7 +274,7 @@ public final class SiteFinder {
     found.add(
         new FoundSite(
             address,
-            function.map(elf::name).orElse(new FunctionName("")),
+            function.map(elf::name).orElse(FunctionName.NONE),
             function.map(f -> address - f.address()).orElse(0L),
             convention,
             state,

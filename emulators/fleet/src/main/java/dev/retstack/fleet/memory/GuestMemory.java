@@ -179,7 +179,7 @@ public final class GuestMemory implements AutoCloseable {
       boolean reserved = region.isOf(reserve);
       if (reserved) {
         hide(region, from, to);
-        inReserve += (from != region.start ? 1 : 0) + (to != region.end() ? 1 : 0) - 1;
+        inReserve += morePieces(region, from, to);
       } else {
         listener.unmapped(from, to - from);
       }
@@ -251,32 +251,43 @@ public final class GuestMemory implements AutoCloseable {
 
   /** By how much {@link #mappingCount} grows where a mapped range gets permissions. */
   public int moreProtected(long address, long size, int perms) {
-    int more = 0;
-    for (long at = address; at != address + size; ) {
-      Region region = find(at);
-      long to = region.to(address + size);
-      more += region.edges(at, to, perms) - region.seams(at, to);
-      at = to;
-    }
-    return more;
+    return (int)
+        sum(
+            address,
+            size,
+            (region, from, to) -> region.edges(from, to, perms) - region.seams(from, to));
   }
 
   /** By how much it grows where a range is unmapped. */
   public int moreWithout(long address, long size) {
-    int more = 0;
+    return (int) sum(address, size, GuestMemory::moreWithout);
+  }
+
+  private static int moreWithout(Region region, long from, long to) {
+    return morePieces(region, from, to) - region.seams(from, to);
+  }
+
+  /** How many more parts a region is without a range in it. */
+  private static int morePieces(Region region, long from, long to) {
+    return (from != region.start ? 1 : 0) + (to != region.end() ? 1 : 0) - 1;
+  }
+
+  /** A number of the part of a region that is in a range. */
+  @FunctionalInterface
+  private interface PartNumber {
+    long of(Region region, long from, long to);
+  }
+
+  private long sum(long address, long size, PartNumber number) {
+    long sum = 0;
     for (int i = indexAbove(address + size - 1) - 1; i >= 0; i--) {
       Region region = regions.get(i);
       if (!region.intersects(address, size)) {
         break;
       }
-      more += moreWithout(region, region.from(address), region.to(address + size));
+      sum += number.of(region, region.from(address), region.to(address + size));
     }
-    return more;
-  }
-
-  private static int moreWithout(Region region, long from, long to) {
-    int parts = (from != region.start ? 1 : 0) + (to != region.end() ? 1 : 0);
-    return parts - 1 - region.seams(from, to);
+    return sum;
   }
 
   /** All mappings, sorted by unsigned address. */
@@ -332,15 +343,7 @@ public final class GuestMemory implements AutoCloseable {
 
   /** How many bytes of a range are mapped. */
   public long mappedBytes(long address, long size) {
-    long bytes = 0;
-    for (int i = indexAbove(address + size - 1) - 1; i >= 0; i--) {
-      Region region = regions.get(i);
-      if (!region.intersects(address, size)) {
-        break;
-      }
-      bytes += region.to(address + size) - region.from(address);
-    }
-    return bytes;
+    return sum(address, size, (_, from, to) -> to - from);
   }
 
   /** True when some byte of the range is mapped. */

@@ -30,7 +30,7 @@ public record PatternSubject(FunctionName names, long site, String section, Stri
         elf.functionAt(site)
             .or(() -> elf.functionAt(function))
             .map(elf::name)
-            .orElse(new FunctionName("")),
+            .orElse(FunctionName.NONE),
         site,
         elf.sections().stream()
             .filter(section -> section.contains(site))

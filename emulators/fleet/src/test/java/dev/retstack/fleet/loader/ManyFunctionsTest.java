@@ -74,7 +74,7 @@ class ManyFunctionsTest {
     Chunks.check(message);
   }
 
-  /** As many names at one address as nobody needs are bounded, and the user is told. */
+  /** Names at one address are bounded, and the user hears of it. */
   @Test
   void namesOfOneFunctionAreBounded() throws Exception {
     LoadedImage image = LoadedImage.load(program(1, 0, 1_000_000));

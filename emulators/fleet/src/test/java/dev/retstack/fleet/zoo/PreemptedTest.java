@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * Coroutines that a signal handler switches ({@code guest/unwind/preempted.c}), and coroutines in
- * threads ({@code guest/unwind/fibers.c}): each is a task of its own.
+ * threads ({@code guest/unwind/fibers.c}): each is a separate task.
  */
 final class PreemptedTest {
   private static final Path PREEMPTED = Zoo.GUEST.resolve("unwind/preempted.c");

@@ -59,10 +59,7 @@ public final class HostPages {
    * @throws OutOfMemoryError where there is no room
    */
   public static MemorySegment allocate(long size, Arena arena) {
-    long address = onLinux() ? map(size) : FAILED;
-    return address == FAILED
-        ? arena.allocate(size, PAGE)
-        : UnicornLibrary.view(address, size, arena, HostPages::unmap);
+    return reserve(size, arena).orElseGet(() -> arena.allocate(size, PAGE));
   }
 
   /**

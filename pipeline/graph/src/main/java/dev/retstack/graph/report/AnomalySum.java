@@ -64,9 +64,6 @@ public record AnomalySum(
   /** What a sum takes for each core that it counts. */
   private static final int CORE_BYTES = 400;
 
-  /** Of no function. */
-  private static final FunctionName NONE = new FunctionName("");
-
   private static final Comparator<AnomalySum> GRAVEST_FIRST =
       Comparator.comparing(AnomalySum::severity)
           .reversed()
@@ -124,7 +121,7 @@ public record AnomalySum(
   }
 
   private static FunctionName functionAt(long pc, FunctionNames names) {
-    return pc == 0 ? NONE : names.function(pc);
+    return pc == 0 ? FunctionName.NONE : names.function(pc);
   }
 
   /** The same behind that the trace was cut off, whatever core or task is asked for. */
@@ -153,7 +150,7 @@ public record AnomalySum(
             List.of(),
             AnomalyMessage.CUT);
     List<AnomalySum> all = new ArrayList<>();
-    all.add(new AnomalySum(row, false, "", NONE, "", 1, 1, 0, 0, 0, 0, 0, 1));
+    all.add(new AnomalySum(row, false, "", FunctionName.NONE, "", 1, 1, 0, 0, 0, 0, 0, 1));
     all.addAll(found);
     return List.copyOf(all);
   }
@@ -219,7 +216,7 @@ public record AnomalySum(
             sample,
             sampled,
             name(where.selfPc()),
-            folded ? NONE : functionAt(where.selfPc(), names),
+            folded ? FunctionName.NONE : functionAt(where.selfPc(), names),
             name(where.place()),
             count,
             times,
@@ -285,7 +282,7 @@ public record AnomalySum(
             held(own ? AnomalyRow.of(core, rows.getFirst()) : unkept(core, group, folded, times));
         sum.sampled = own;
         sum.names = core.image().names();
-        charge(folded ? NONE : functionAt(where.selfPc(), sum.names));
+        charge(folded ? FunctionName.NONE : functionAt(where.selfPc(), sum.names));
         sum.where = where;
         sum.folded = folded;
       }

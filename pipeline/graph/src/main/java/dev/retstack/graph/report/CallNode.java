@@ -113,7 +113,7 @@ public final class CallNode {
     return function.shown();
   }
 
-  /** The same with the other names of a function. */
+  /** Its name, with the other names of a function. */
   public FunctionName names() {
     return function;
   }

@@ -49,7 +49,7 @@ public final class StackNode {
 
     private FunctionName noted(FunctionName function) {
       if (!function.others().isEmpty()) {
-        functions.merge(function.shown(), function, (a, b) -> a.and(b.others()));
+        function.addTo(functions);
       }
       return function;
     }

@@ -168,7 +168,7 @@ final class Preview {
             : image.getMcountLoc();
     List<Place> places = new ArrayList<>();
     for (long site : sites) {
-      FunctionName function = names.covers(site) ? names.function(site) : new FunctionName("");
+      FunctionName function = names.covers(site) ? names.function(site) : FunctionName.NONE;
       places.add(
           new Place(new CommandRules.Site(function, site, image.getName()), names.start(site)));
     }

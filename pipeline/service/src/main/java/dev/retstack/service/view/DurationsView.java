@@ -202,7 +202,7 @@ public final class DurationsView {
   /** The function with the names that it has; as it was asked for if there are several. */
   private FunctionName function(String asked) {
     Map<String, FunctionName> byName = new HashMap<>();
-    functions.forEach(one -> byName.merge(one.shown(), one, (a, b) -> a.and(b.others())));
+    functions.forEach(one -> one.addTo(byName));
     return byName.size() == 1 ? byName.values().iterator().next() : new FunctionName(asked);
   }
 

@@ -15,7 +15,7 @@ final class OtherNames {
 
   OtherNames add(FunctionName function) {
     if (!function.others().isEmpty()) {
-      functions.merge(function.shown(), function, (before, more) -> before.and(more.others()));
+      function.addTo(functions);
     }
     return this;
   }

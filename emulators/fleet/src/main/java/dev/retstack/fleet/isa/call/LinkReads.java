@@ -20,6 +20,7 @@ import java.util.function.LongToIntFunction;
  * @param link number of the register in which the address comes; registers are below 64
  * @param kept registers that calls keep, by bit
  * @param passed registers of arguments and results, by bit
+ * @param frames registers that point into a frame, by bit
  * @param givesBack true where the counting function leaves the address in {@code link}
  * @param delays true where the instruction behind a jump comes before it
  */
@@ -29,14 +30,21 @@ public record LinkReads(
     int link,
     long kept,
     long passed,
+    long frames,
     boolean givesBack,
     boolean delays)
     implements ReturnReads {
 
-  /** Those of an ISA where jumps are done at once. */
+  /** For an ISA where jumps are done at once. */
   public LinkReads(
-      LongToIntFunction length, Steps steps, int link, long kept, long passed, boolean givesBack) {
-    this(length, steps, link, kept, passed, givesBack, false);
+      LongToIntFunction length,
+      Steps steps,
+      int link,
+      long kept,
+      long passed,
+      long frames,
+      boolean givesBack) {
+    this(length, steps, link, kept, passed, frames, givesBack, false);
   }
 
   /** What instructions do with registers. */
@@ -135,6 +143,22 @@ public record LinkReads(
     /** Uses a register. */
     public void reads(int register) {
       isRead |= has(1L << register);
+    }
+
+    /** Uses a register as the base of an address, where the number 0 stands for none. */
+    public void readsBase(int register) {
+      if (register != 0) {
+        reads(register);
+      }
+    }
+
+    /** Stores a register at a distance from another: in the frame, or elsewhere, which is a use. */
+    public void stores(int register, int base) {
+      if ((frames >>> base & 1) != 0) {
+        saves(register);
+      } else {
+        reads(register);
+      }
     }
 
     /** Stores a register in the frame; in front of the counting function's call for it alone. */

@@ -53,7 +53,7 @@ public interface ReturnReads {
         of(code, function, from, end).and(other.of(code, function, from, end));
   }
 
-  /** The same of all its code, also in front of the call of the counting function. */
+  /** Looks at all code of a function, also in front of the call of the counting function. */
   default ReturnReads fromStart() {
     return (code, function, from, end) -> of(code, function, function, end);
   }

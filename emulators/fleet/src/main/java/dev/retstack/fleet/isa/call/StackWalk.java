@@ -64,13 +64,12 @@ public record StackWalk(
      */
     public static Form word(
         ByteOrder order, String text, int pattern, int mask, WordEffect effect) {
-      boolean big = order == ByteOrder.BIG_ENDIAN;
       return new Form(
           text,
           Integer.BYTES,
-          Integer.toUnsignedLong(big ? Integer.reverseBytes(pattern) : pattern),
-          Integer.toUnsignedLong(big ? Integer.reverseBytes(mask) : mask),
-          (code, frame) -> effect.on(big ? Integer.reverseBytes((int) code) : (int) code, frame));
+          Integer.toUnsignedLong(Code.word(order, pattern)),
+          Integer.toUnsignedLong(Code.word(order, mask)),
+          (code, frame) -> effect.on(Code.word(order, code), frame));
     }
   }
 

@@ -513,7 +513,7 @@ public final class ElfFile {
     };
   }
 
-  /** The same, fast in a range of which much is read. */
+  /** A reader of code that is fast in a range of which much is read. */
   public Code codeOf(long start, int length) {
     Optional<ByteBuffer> whole = memory(start, length);
     Code beyond = codeReader();

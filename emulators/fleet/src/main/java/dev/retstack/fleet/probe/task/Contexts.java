@@ -100,8 +100,9 @@ public final class Contexts<S extends FrameStack> {
   private Context<S> current;
 
   /**
-   * True where an interrupt was left elsewhere than to what it interrupted, with frames open: they
-   * may be of a task that waits in its interrupt, and what goes on is another.
+   * True where a signal handler has switched stacks, or an interrupt was left elsewhere than to
+   * what it interrupted, with frames open: they may be of a task that waits in its interrupt, and
+   * what goes on is another.
    */
   private boolean suspended;
 
@@ -495,7 +496,7 @@ public final class Contexts<S extends FrameStack> {
       return false;
     }
     if (threaded) {
-      return !inPieces && !current.isNear(retP) && known(retP, fp) != current.task;
+      return !current.isNear(retP) && known(retP, fp) != current.task;
     }
     Context<S> owner = windows.owner(tasks.contexts(), retP, fp);
     return owner == null
@@ -508,16 +509,19 @@ public final class Contexts<S extends FrameStack> {
     if (!threaded) {
       return tasks.at(current, retP, fp);
     }
-    if (inPieces) {
-      return current.task;
-    }
     GuestTask<S> task = known(retP, fp);
     task = task == null ? tasks.addCoroutine() : task;
     return task == null ? thread : task;
   }
 
-  /** In a program with threads: whose stack an address is on; null for one that is not known. */
+  /**
+   * In a program with threads or pieces: whose stack an address is on; null for one that is not
+   * known.
+   */
   private GuestTask<S> known(long address, long fp) {
+    if (inPieces) {
+      return current.task;
+    }
     if (windows.isHome(thread, address)) {
       return thread;
     }

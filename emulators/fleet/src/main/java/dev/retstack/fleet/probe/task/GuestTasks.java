@@ -61,7 +61,7 @@ final class GuestTasks<S extends FrameStack> {
   }
 
   /**
-   * A thread of the program. There is room for each, because the program can start only so many.
+   * A thread of the program. There is room for each, because their number is bounded elsewhere.
    *
    * @param stack an address on the stack that it begins on
    */
