@@ -38,10 +38,21 @@ public record LeavingFunctions(
   /** Steps of libunwind that have the ISA in their names: {@code _ULx86_64_step}. */
   private static final Pattern STEP = Pattern.compile("_UL?[a-z0-9]+(_64)?_step");
 
-  /** Functions of C libraries that ask by their return address which file calls them. */
+  /**
+   * Functions of C libraries that read their return address. Most find by it which file calls them.
+   * {@code getcontext} keeps it in a context, which may be resumed when its frame is gone.
+   */
   private static final List<String> ASKERS =
       List.of(
-          "dlopen", "dlmopen", "dlsym", "__dlsym_time64", "dlvsym", "dlinfo", "dl_iterate_phdr");
+          "dlopen",
+          "dlmopen",
+          "dlsym",
+          "__dlsym_time64",
+          "dlvsym",
+          "dlinfo",
+          "dl_iterate_phdr",
+          "getcontext",
+          "__novec_getcontext");
 
   /** Functions of C libraries that programs ask for the name of a return address. */
   private static final List<String> LOOKUPS = List.of("dladdr", "dladdr1");

@@ -30,6 +30,11 @@ public record Leaving(long first, long span, long code, long codeBytes, long bac
     return new Leaving(first, end - first, function.address(), bytes, back);
   }
 
+  /** Where a function returns to, with one stack pointer. */
+  static Leaving by(long back, long sp) {
+    return new Leaving(sp, 1, 0, -1, back);
+  }
+
   /** At any block but one. */
   static Leaving notAt(long address) {
     return new Leaving(0, -1, address, 1, Unwinding.NOWHERE);

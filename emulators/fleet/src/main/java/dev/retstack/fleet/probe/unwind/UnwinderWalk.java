@@ -3,6 +3,8 @@ package dev.retstack.fleet.probe.unwind;
 import dev.retstack.fleet.isa.call.CodeAddresses;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.stream.Stream;
 
 /** One call of an unwinder or of an asker, until its frame is left: what was put back for it. */
 final class UnwinderWalk {
@@ -16,6 +18,7 @@ final class UnwinderWalk {
   record Other(TrueWords words, long from, boolean isOwn) {}
 
   private final Leaving leaving;
+  private Leaving returning;
   private final long stackPointer;
   private final TrueWords words;
   private final List<Other> others = new ArrayList<>();
@@ -43,6 +46,21 @@ final class UnwinderWalk {
   /** Where its frame has been left. */
   Leaving leaving() {
     return leaving;
+  }
+
+  /** It may call others with the stack pointer of its caller: with this one it only returns. */
+  void returnsBy(Leaving back) {
+    returning = back;
+  }
+
+  /** Where its frame has been left, in one way or another. */
+  Stream<Leaving> leavings() {
+    return Stream.of(leaving, returning).filter(Objects::nonNull);
+  }
+
+  /** True where its frame has been left. */
+  boolean isLeftAt(long address, long sp) {
+    return leaving.isAt(address, sp) || (returning != null && returning.isAt(address, sp));
   }
 
   /** The words of its stack. */

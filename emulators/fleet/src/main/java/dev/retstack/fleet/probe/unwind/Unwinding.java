@@ -158,7 +158,7 @@ public final class Unwinding {
 
   /** What {@link #meet} waits for. */
   public List<Leaving> awaited() {
-    Stream<Leaving> unwinders = walks.stream().map(UnwinderWalk::leaving);
+    Stream<Leaving> unwinders = walks.stream().flatMap(UnwinderWalk::leavings);
     Stream<Leaving> others = Stream.of(longjmp, window).filter(Objects::nonNull);
     TrueWords here = wordsAt(stackPointer());
     Stream<Leaving> reading =
@@ -186,7 +186,7 @@ public final class Unwinding {
       }
     }
     for (int i = 0; i < walks.size(); i++) { // at each block: a stream costs more than all else
-      if (walks.get(i).leaving().isAt(address, sp)) {
+      if (walks.get(i).isLeftAt(address, sp)) {
         return true;
       }
     }
@@ -366,7 +366,7 @@ public final class Unwinding {
   }
 
   private boolean isLeft(UnwinderWalk walk, long address, long sp) {
-    if (walk.leaving().isAt(address, sp)
+    if (walk.isLeftAt(address, sp)
         && contexts.stackAt(sp).isSame(walk.words().stack())
         && contexts.mayShareStack(walk.lowestPlace(), sp)) {
       return true;
@@ -401,7 +401,7 @@ public final class Unwinding {
 
   private void begin(Symbol unwinder, long sp, boolean asks) {
     TrueWords words = words(sp);
-    Leaving leaving = Leaving.of(unwinder, leftAt(sp), words.end());
+    Leaving leaving = Leaving.of(unwinder, asks ? sp + 1 : leftAt(sp), words.end());
     UnwinderWalk walk = new UnwinderWalk(leaving, sp, words);
     try {
       if (asks && pushes) {
@@ -421,6 +421,9 @@ public final class Unwinding {
       if (original != NOWHERE) {
         engine.reg_write(registers.link(), original);
         walk.restoredReturn(link, original);
+        if (asks) { // getcontext of arm calls sigprocmask without a frame
+          walk.returnsBy(Leaving.by(addresses.instruction(original), sp));
+        }
       }
     }
     if (!asks) {
