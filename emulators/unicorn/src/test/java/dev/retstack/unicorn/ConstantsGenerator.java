@@ -5,19 +5,25 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
- * Writes the Java constants of this module from the C headers of Unicorn. Only identifiers and
- * numbers are taken: they are the facts of the interface; no text of the headers is copied.
+ * Writes the Java constants of this module from the C headers of Unicorn: those that the
+ * repository's sources use, the error codes, and the other names of registers in use. Only
+ * identifiers and numbers are taken: they are the facts of the interface; no text of the headers is
+ * copied.
  *
- * <p>Runs as it stands, without a build: {@code java ConstantsGenerator.java HEADERS OUT}, where
- * HEADERS is the directory of {@code unicorn.h} and OUT the directory of the package's sources.
+ * <p>Runs as it stands, without a build: {@code java ConstantsGenerator.java HEADERS OUT SOURCES},
+ * where HEADERS is the directory of {@code unicorn.h}, OUT that of the package's sources, and
+ * SOURCES that of the repository.
  */
 public final class ConstantsGenerator {
   private static final String PACKAGE = "dev.retstack.unicorn";
@@ -37,6 +43,7 @@ public final class ConstantsGenerator {
               "m68k.h", "M68kConst",
               "sparc.h", "SparcConst"));
 
+  private static final Pattern NAME = Pattern.compile("\\bUC_[A-Z0-9_]+\\b");
   private static final Pattern COMMENT = Pattern.compile("/\\*.*?\\*/|//[^\\n]*", Pattern.DOTALL);
   private static final Pattern DECLARATION =
       Pattern.compile(
@@ -48,24 +55,39 @@ public final class ConstantsGenerator {
   /**
    * Writes every generated source.
    *
-   * @param args directory of the headers, directory of the sources
+   * @param args directory of the headers, of the package's sources, of the repository
    */
   public static void main(String[] args) throws IOException {
-    if (args.length != 2) {
-      System.err.println("usage: java ConstantsGenerator.java HEADERS OUT");
+    if (args.length != 3) {
+      System.err.println("usage: java ConstantsGenerator.java HEADERS OUT SOURCES");
       System.exit(2);
     }
-    for (Map.Entry<String, String> source : generate(Path.of(args[0])).entrySet()) {
+    Set<String> used = used(Path.of(args[2]));
+    for (Map.Entry<String, String> source : generate(Path.of(args[0]), used).entrySet()) {
       Files.writeString(Path.of(args[1], source.getKey()), source.getValue());
     }
   }
 
-  /** Returns file name to source text, for the headers in a directory. */
-  static Map<String, String> generate(Path headers) throws IOException {
+  /** Names that the Java sources of a repository use, but those that are generated. */
+  static Set<String> used(Path repository) throws IOException {
+    Set<String> used = new HashSet<>();
+    try (Stream<Path> files = Files.walk(repository)) {
+      for (Path file : files.filter(f -> f.toString().matches(".*/src/.*\\.java")).toList()) {
+        if (!CLASSES.containsValue(file.getFileName().toString().replace(".java", ""))) {
+          NAME.matcher(Files.readString(file)).results().forEach(name -> used.add(name.group()));
+        }
+      }
+    }
+    return used;
+  }
+
+  /** Returns file name to source text, for the headers in a directory and the names to keep. */
+  static Map<String, String> generate(Path headers, Set<String> used) throws IOException {
     Map<String, String> sources = new TreeMap<>();
     for (Map.Entry<String, String> entry : CLASSES.entrySet()) {
       List<Group> groups = parse(Files.readString(headers.resolve(entry.getKey())));
-      sources.put(entry.getValue() + ".java", constants(entry.getKey(), entry.getValue(), groups));
+      List<Group> kept = groups.stream().map(group -> group.keeping(used)).toList();
+      sources.put(entry.getValue() + ".java", constants(entry.getKey(), entry.getValue(), kept));
       if (entry.getKey().equals("unicorn.h")) {
         sources.put("UcError.java", errors(groups));
       }
@@ -74,7 +96,26 @@ public final class ConstantsGenerator {
   }
 
   /** The names of one C enum, or one run of macros (then without a name), in the header's order. */
-  private record Group(String name, Map<String, Long> values) {}
+  private record Group(String name, Map<String, Long> values) {
+    /** Without the names that are not used; a register in use keeps all of its names. */
+    Group keeping(Set<String> used) {
+      Set<Long> registers = new HashSet<>();
+      values.forEach(
+          (key, value) -> {
+            if (key.contains("_REG_") && used.contains(key)) {
+              registers.add(value);
+            }
+          });
+      Map<String, Long> kept = new LinkedHashMap<>();
+      values.forEach(
+          (key, value) -> {
+            if (used.contains(key) || (key.contains("_REG_") && registers.contains(value))) {
+              kept.put(key, value);
+            }
+          });
+      return new Group(name, kept);
+    }
+  }
 
   private static List<Group> parse(String header) {
     String text = COMMENT.matcher(header.replace("\r", "")).replaceAll("").replace("\\\n", " ");
@@ -124,9 +165,12 @@ public final class ConstantsGenerator {
 
   private static String constants(String header, String type, List<Group> groups) {
     StringBuilder out = new StringBuilder(preamble(header));
-    out.append("/** The numbers of {@code ").append(header).append("}. */\n");
+    out.append("/** Numbers of {@code ").append(header).append("}: those in use. */\n");
     out.append("public final class ").append(type).append(" {\n");
     for (Group group : groups) {
+      if (group.values().isEmpty()) {
+        continue;
+      }
       String title = group.name().isEmpty() ? "macros" : "enum " + group.name();
       out.append("  // ").append(title).append('\n');
       group
