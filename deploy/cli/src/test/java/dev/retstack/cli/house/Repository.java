@@ -27,6 +27,7 @@ public final class Repository {
   static List<Path> documents() throws IOException {
     List<Path> found = files(".md");
     found.add(root().resolve("README.md"));
+    found.add(root().resolve("CONTRIBUTING.md"));
     return found;
   }
 
