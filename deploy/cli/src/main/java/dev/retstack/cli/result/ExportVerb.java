@@ -2,25 +2,26 @@ package dev.retstack.cli.result;
 
 import dev.retstack.cli.command.ExitCode;
 import dev.retstack.cli.command.FileTrouble;
-import dev.retstack.cli.command.Output;
 import dev.retstack.cli.command.Verb;
 import dev.retstack.cli.kafka.KafkaOptions;
-import dev.retstack.graph.check.Count;
 import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.report.CallTree;
 import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.report.UnitGroups;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.graph.totals.TimeRules;
-import dev.retstack.service.export.FoldedExport;
-import dev.retstack.service.export.PerfettoExport;
+import dev.retstack.service.export.TraceExport;
 import dev.retstack.service.table.Units;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Iterator;
 import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -30,8 +31,6 @@ import picocli.CommandLine.Option;
     name = "export",
     description = {
       "Write a trace in the format of another tool.",
-      "  folded    stacks with self time, for flame graph tools and speedscope",
-      "  perfetto  a protobuf trace that ui.perfetto.dev opens",
       "With --from, --to or --at: what was in that time, cut to it.",
       "With --live: that time of a running pipeline, which reads its chunks from Kafka again:"
           + " retstack export --live --core cpu0 --from 1000 --to 2000 --format folded -o live.folded"
@@ -42,10 +41,12 @@ import picocli.CommandLine.Option;
       "  retstack export trace.avro --format folded --from 1000 --to 2000 -o part.folded"
     })
 public final class ExportVerb extends Verb {
-  /** Formats of other tools. */
-  enum Target {
-    FOLDED,
-    PERFETTO
+  /** The formats, for the help of {@code --format}. */
+  private static final class Formats implements Iterable<String> {
+    @Override
+    public Iterator<String> iterator() {
+      return Arrays.stream(TraceExport.values()).map(TraceExport::description).iterator();
+    }
   }
 
   @Mixin private SourceOptions source;
@@ -55,8 +56,9 @@ public final class ExportVerb extends Verb {
       names = "--format",
       required = true,
       paramLabel = "FORMAT",
-      description = "folded or perfetto.")
-  private Target target;
+      completionCandidates = Formats.class,
+      description = "One of: ${COMPLETION-CANDIDATES}.")
+  private TraceExport format;
 
   @Option(
       names = {"-o", "--output"},
@@ -96,8 +98,6 @@ public final class ExportVerb extends Verb {
               + " session).")
   private boolean sumSessions;
 
-  private long shortened;
-
   @Override
   protected int run() throws IOException, InterruptedException {
     if (source.problem() != null) {
@@ -106,8 +106,8 @@ public final class ExportVerb extends Verb {
     if (!window.problem().isEmpty()) {
       throw usage(window.problem());
     }
-    if (target == Target.PERFETTO && unit.unit().isPresent()) {
-      throw usage("--unit: give --format folded with it; a perfetto trace has a track per core");
+    if (!format.isOfOneUnit() && unit.unit().isPresent()) {
+      throw usage("--unit: a %s trace has all units; leave the option out".formatted(format));
     }
     if (!source.live()) {
       var _ = window.of(source.session());
@@ -120,54 +120,37 @@ public final class ExportVerb extends Verb {
             ? source.replayLive(empty, window, kafka, terminal())
             : source.replay(empty, window.counted(), terminal());
     window.require(state);
+    Optional<String> remark;
     if (output.toString().equals("-")) {
       OutputStream out = new BufferedOutputStream(terminal().rawOut());
-      write(state, out);
+      remark = write(state, out);
       out.flush();
-      tellShortened();
-      return ExitCode.OK;
+    } else {
+      try (OutputStream out = new BufferedOutputStream(Files.newOutputStream(output))) {
+        remark = write(state, out);
+      } catch (IOException e) {
+        throw FileTrouble.writing(output, e);
+      }
+      note("%,d bytes in %s".formatted(Files.size(output), output));
     }
-    try (OutputStream out = new BufferedOutputStream(Files.newOutputStream(output))) {
-      write(state, out);
-    } catch (IOException e) {
-      throw FileTrouble.writing(output, e);
-    }
-    note("%,d bytes in %s".formatted(Files.size(output), output));
-    tellShortened();
+    remark.ifPresent(this::note);
     return ExitCode.OK;
   }
 
-  private void tellShortened() {
-    if (shortened > 0) {
-      note(
-          "%s more than %d frames: only the outermost and innermost %d are shown, with %s between"
-              .formatted(
-                  Count.grouped(shortened, "stack has", "stacks have"),
-                  2 * FoldedExport.ENDS,
-                  FoldedExport.ENDS,
-                  FoldedExport.LEFT_OUT));
+  private Optional<String> write(GraphState state, OutputStream out) throws IOException {
+    ReportBuilder report = ReportBuilder.of(state);
+    Stream<CallTree> trees =
+        report.trees().stream().filter(t -> task.choice().has(t.task(), t.taskName()));
+    List<CallTree> chosen = trees.toList();
+    task.require(!chosen.isEmpty(), state);
+    if (format.isOfOneUnit()) {
+      UnitGroups.Choice units = report.units(_ -> true).choose(unit.unit());
+      Units.others(units).forEach(this::note);
+      chosen = chosen.stream().filter(t -> t.unit() == units.unit()).toList();
     }
-  }
-
-  private void write(GraphState state, OutputStream out) throws IOException {
-    List<CallTree> trees =
-        ReportBuilder.of(state).trees().stream()
-            .filter(t -> task.choice().has(t.task(), t.taskName()))
-            .toList();
-    task.require(!trees.isEmpty(), state);
-    switch (target) {
-      case FOLDED -> {
-        UnitGroups.Choice units = ReportBuilder.of(state).units(_ -> true).choose(unit.unit());
-        Units.others(units).forEach(this::note);
-        List<CallTree> ofUnit = trees.stream().filter(t -> t.unit() == units.unit()).toList();
-        Output.write(
-            out,
-            writer ->
-                shortened =
-                    FoldedExport.write(ofUnit, byTask, !sumSessions, state.isCut(), writer));
-      }
-      case PERFETTO ->
-          PerfettoExport.write(trees, ReportBuilder.of(state).anomalies(), state.isCut(), out);
-    }
+    return format.write(
+        new TraceExport.Calls(chosen, report.anomalies(), state.isCut()),
+        new TraceExport.Options(byTask, sumSessions),
+        out);
   }
 }
