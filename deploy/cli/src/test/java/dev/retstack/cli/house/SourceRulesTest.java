@@ -57,6 +57,18 @@ class SourceRulesTest {
   }
 
   @Test
+  void everyPackageSaysWhatItIs() throws IOException {
+    List<Path> silent = new ArrayList<>();
+    for (Path file : mainSources()) {
+      Path folder = file.getParent();
+      if (!Files.exists(folder.resolve("package-info.java")) && !silent.contains(folder)) {
+        silent.add(folder);
+      }
+    }
+    assertThat(silent).as("packages without a package-info.java").isEmpty();
+  }
+
+  @Test
   void aQuestionForAnIsaIsSeen() {
     assertThat(asksForAnIsa("case \"ppc64le\" -> 8;")).isTrue();
     assertThat(asksForAnIsa("isa.name().startsWith(\"mips\")")).isTrue();

@@ -1,0 +1,2 @@
+/** Chunks that came before an earlier one. */
+package dev.retstack.graph.late;

@@ -1,0 +1,2 @@
+/** Where records of a core are missing. */
+package dev.retstack.graph.losses;

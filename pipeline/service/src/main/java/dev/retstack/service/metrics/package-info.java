@@ -1,0 +1,2 @@
+/** Every number in {@code /metrics}. */
+package dev.retstack.service.metrics;

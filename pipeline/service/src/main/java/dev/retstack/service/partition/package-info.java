@@ -1,0 +1,2 @@
+/** One actor for each partition, around the pure {@code ChunkApplier}. */
+package dev.retstack.service.partition;

@@ -1,0 +1,2 @@
+/** What was found, as records of the published topics. */
+package dev.retstack.service.publish;

@@ -1,0 +1,2 @@
+/** Traces: replayed, cut, merged, sent to Kafka, and read from Kafka. */
+package dev.retstack.service.replay;
