@@ -1,5 +1,6 @@
 package dev.retstack.fleet.probe;
 
+import dev.retstack.fleet.core.signal.HandlerListener;
 import dev.retstack.fleet.probe.site.SiteRules;
 import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.Mark;
@@ -10,7 +11,7 @@ import java.util.Map;
  * Makes hijack records from calls of the counting function and from returns to the landing page.
  * All probes make the same records for the same image.
  */
-public interface Probe {
+public interface Probe extends HandlerListener {
   /** Records go there from now on. What was recorded before must have been taken. */
   void recordInto(RecordBuffer buffer);
 
@@ -86,27 +87,6 @@ public interface Probe {
    * @param pc where the core goes on
    */
   void interruptExit(long pc);
-
-  /**
-   * Between two runs: a signal handler begins, as an interrupt on top of what is open.
-   *
-   * @param number its vector
-   * @param pc where the program was
-   * @param stackPointer there
-   * @param top the handler's stack is below; by it {@link #signalExit} knows the handler
-   * @param stack where a separate stack begins that the handler runs on
-   * @param stackBytes its size; 0: it runs on the stack of what it interrupts
-   */
-  void signalEnter(long number, long pc, long stackPointer, long top, long stack, long stackBytes);
-
-  /**
-   * Between two runs: a signal handler returns; those on top of it are over too. Where it was left
-   * before, nothing happens.
-   *
-   * @param top that it began with
-   * @param pc where the core goes on
-   */
-  void signalExit(long top, long pc);
 
   /**
    * Between two runs, when the registers are those that the core goes on with: it goes on with

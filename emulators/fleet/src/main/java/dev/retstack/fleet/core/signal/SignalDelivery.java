@@ -6,7 +6,6 @@ import dev.retstack.fleet.landing.Machine;
 import dev.retstack.fleet.linux.LinuxEnd;
 import dev.retstack.fleet.linux.LinuxProcess;
 import dev.retstack.fleet.memory.GuestAccessException;
-import dev.retstack.fleet.probe.Probe;
 import dev.retstack.fleet.signal.SignalAction;
 import dev.retstack.fleet.signal.SignalInfo;
 import dev.retstack.fleet.signal.Signals;
@@ -34,7 +33,7 @@ public final class SignalDelivery {
   private final Signals signals;
   private final SignalFrames frames;
   private final RememberedException remembered;
-  private final Probe probe;
+  private final HandlerListener listener;
 
   /** When a handler returned last: the program runs before timers come again. */
   private long returned = NOWHERE;
@@ -43,9 +42,9 @@ public final class SignalDelivery {
   private int idle;
 
   /**
-   * @param probe is told of handlers
+   * @param listener is told of handlers
    */
-  public SignalDelivery(Machine machine, LinuxProcess process, Probe probe) {
+  public SignalDelivery(Machine machine, LinuxProcess process, HandlerListener listener) {
     engine = machine.engine();
     isa = machine.isa();
     abi = isa.syscalls().signals();
@@ -53,7 +52,7 @@ public final class SignalDelivery {
     signals = process.signals();
     frames = new SignalFrames(machine);
     remembered = new RememberedException(engine, isa);
-    this.probe = probe;
+    this.listener = listener;
   }
 
   /** Between two runs: an exception of the processor is over. */
@@ -83,7 +82,7 @@ public final class SignalDelivery {
     }
     long goOn = frames.pop(frame, signals.current(), process.returnsOldFrame());
     signals.mask(frames.maskIn(frame));
-    probe.signalExit(top(frame), isa.addresses().instruction(goOn));
+    listener.signalExit(top(frame), isa.addresses().instruction(goOn));
     return OptionalLong.of(goOn);
   }
 
@@ -200,7 +199,7 @@ public final class SignalDelivery {
     long entry = frames.push(frame, info, action, thread, pc, mask, restorer);
     signals.began(info.signal(), action);
     long number = SignalContext.number(isa.syscalls().dialect().signals().generic(info.signal()));
-    probe.signalEnter(number, isa.addresses().instruction(pc), sp, top(frame), low, bytes);
+    listener.signalEnter(number, isa.addresses().instruction(pc), sp, top(frame), low, bytes);
     return OptionalLong.of(entry);
   }
 
