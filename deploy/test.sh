@@ -122,7 +122,7 @@ run_row() {
   fi
   [ "$module" = . ] || goals+=(-pl "$module" -am)
   # long tests of the emulators compute for minutes: here the better compiler pays
-  [ "$module" != emulators/fleet ] || goals+=(-Dretstack.test.jit=-XX:+UseSerialGC)
+  case "$module" in emulators/machine | emulators/fleet) goals+=(-Dretstack.test.jit=-XX:+UseSerialGC) ;; esac
   for property in $properties; do goals+=("-D$property"); done
   if [ -n "$before" ] && ! (cd "$root" && eval "$before") >"$log" 2>&1; then
     echo FAILED

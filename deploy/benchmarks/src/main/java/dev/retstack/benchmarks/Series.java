@@ -1,15 +1,15 @@
 package dev.retstack.benchmarks;
 
-import dev.retstack.fleet.CoreResult;
-import dev.retstack.fleet.CoreSpec;
 import dev.retstack.fleet.Fleet;
-import dev.retstack.fleet.FleetListener;
-import dev.retstack.fleet.FleetOptions;
 import dev.retstack.fleet.core.CoreOptions;
-import dev.retstack.fleet.linux.LinuxOptions;
-import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.plan.CoreSpec;
+import dev.retstack.fleet.plan.FleetOptions;
+import dev.retstack.fleet.progress.CoreResult;
+import dev.retstack.fleet.progress.FleetListener;
 import dev.retstack.fleet.publish.ChunkSink;
 import dev.retstack.fleet.zoo.Zoo;
+import dev.retstack.machine.linux.LinuxOptions;
+import dev.retstack.machine.loader.LoadedImage;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.Image;
 import dev.retstack.schema.chunk.Chunks;

@@ -1,14 +1,14 @@
 package dev.retstack.cli;
 
 import dev.retstack.cli.fleet.GuestImages;
-import dev.retstack.fleet.CoreSpec;
 import dev.retstack.fleet.Fleet;
-import dev.retstack.fleet.FleetListener;
-import dev.retstack.fleet.FleetOptions;
 import dev.retstack.fleet.core.CoreOptions;
-import dev.retstack.fleet.linux.LinuxOptions;
-import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.plan.CoreSpec;
+import dev.retstack.fleet.plan.FleetOptions;
+import dev.retstack.fleet.progress.FleetListener;
 import dev.retstack.fleet.publish.FileChunkSink;
+import dev.retstack.machine.linux.LinuxOptions;
+import dev.retstack.machine.loader.LoadedImage;
 import dev.retstack.schema.chunk.Codecs;
 import java.io.IOException;
 import java.nio.file.Files;

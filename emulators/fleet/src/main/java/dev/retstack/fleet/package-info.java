@@ -1,5 +1,5 @@
 /**
  * Fleets of emulated cores: everything from an image to the chunks of its hijack records. {@code
- * loader -> core (isa, linux, probe) -> publish}; {@link dev.retstack.fleet.Fleet} runs it all.
+ * machine -> core (probe) -> run -> publish}; {@link dev.retstack.fleet.Fleet} runs it all.
  */
 package dev.retstack.fleet;

@@ -3,10 +3,14 @@ package dev.retstack.fleet;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.fleet.core.CoreOptions;
-import dev.retstack.fleet.linux.LinuxOptions;
-import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.plan.CoreSpec;
+import dev.retstack.fleet.plan.FleetOptions;
+import dev.retstack.fleet.progress.CoreResult;
+import dev.retstack.fleet.progress.FleetListener;
 import dev.retstack.fleet.publish.ChunkSink;
 import dev.retstack.fleet.zoo.EachIsa;
+import dev.retstack.machine.linux.LinuxOptions;
+import dev.retstack.machine.loader.LoadedImage;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.CoreEnd;
 import dev.retstack.schema.Image;

@@ -5,12 +5,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.retstack.fleet.core.CoreOptions;
-import dev.retstack.fleet.linux.LinuxOptions;
-import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.plan.CoreSpec;
+import dev.retstack.fleet.plan.FleetOptions;
+import dev.retstack.fleet.progress.CoreResult;
+import dev.retstack.fleet.progress.FleetListener;
+import dev.retstack.fleet.progress.FleetProgress;
 import dev.retstack.fleet.publish.FileChunkSink;
 import dev.retstack.fleet.zoo.EachIsa;
 import dev.retstack.fleet.zoo.Run;
 import dev.retstack.fleet.zoo.Zoo;
+import dev.retstack.machine.linux.LinuxOptions;
+import dev.retstack.machine.loader.LoadedImage;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.CoreEnd;
 import dev.retstack.schema.TraceEntry;
@@ -144,7 +149,7 @@ class FleetTest {
   void aCoreThatFailsEndsAloneAndProgressAddsUp() throws Exception {
     LoadedImage image = Zoo.images().getFirst();
     CoreOptions impossible =
-        program("fib").withRam(List.of(new dev.retstack.fleet.memory.Ram(0x100000, 0x1000)));
+        program("fib").withRam(List.of(new dev.retstack.machine.memory.Ram(0x100000, 0x1000)));
     List<CoreSpec> cores =
         List.of(
             new CoreSpec("bad", image, impossible),

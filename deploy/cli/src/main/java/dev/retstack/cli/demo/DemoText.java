@@ -1,9 +1,7 @@
 package dev.retstack.cli.demo;
 
-import dev.retstack.fleet.CoreResult;
-import dev.retstack.fleet.CoreSpec;
-import dev.retstack.fleet.isa.Isa;
-import dev.retstack.fleet.isa.Isas;
+import dev.retstack.fleet.plan.CoreSpec;
+import dev.retstack.fleet.progress.CoreResult;
 import dev.retstack.fleet.zoo.Zoo;
 import dev.retstack.graph.check.AnomalyKind;
 import dev.retstack.graph.check.Count;
@@ -12,6 +10,8 @@ import dev.retstack.graph.report.AnomalySum;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
 import dev.retstack.graph.report.Report;
+import dev.retstack.machine.isa.Isa;
+import dev.retstack.machine.isa.Isas;
 import dev.retstack.service.export.GraphText;
 import dev.retstack.service.table.Format;
 import dev.retstack.service.table.TextTable;

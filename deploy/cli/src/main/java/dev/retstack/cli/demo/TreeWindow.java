@@ -1,7 +1,7 @@
 package dev.retstack.cli.demo;
 
-import dev.retstack.fleet.CoreSpec;
 import dev.retstack.fleet.core.ImageLayout;
+import dev.retstack.fleet.plan.CoreSpec;
 import dev.retstack.graph.input.ChunkMeta;
 import dev.retstack.graph.input.ClockUnit;
 import dev.retstack.graph.input.CoreKey;

@@ -1,7 +1,7 @@
 package dev.retstack.cli.fleet;
 
 import dev.retstack.fleet.core.CoreOptions;
-import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.machine.loader.LoadedImage;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;

@@ -2,8 +2,8 @@ package dev.retstack.cli.fleet;
 
 import dev.retstack.cli.command.CommandException;
 import dev.retstack.cli.command.FileTrouble;
-import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.fleet.loader.elf.ElfFormatException;
+import dev.retstack.machine.loader.LoadedImage;
+import dev.retstack.machine.loader.elf.ElfFormatException;
 import dev.retstack.schema.wire.NearNames;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -2,8 +2,8 @@ package dev.retstack.cli.fleet;
 
 import dev.retstack.cli.command.CommandException;
 import dev.retstack.fleet.core.CoreOptions;
-import dev.retstack.fleet.linux.LinuxOptions;
-import dev.retstack.fleet.memory.ByteSize;
+import dev.retstack.machine.linux.LinuxOptions;
+import dev.retstack.machine.memory.ByteSize;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.TypeConversionException;

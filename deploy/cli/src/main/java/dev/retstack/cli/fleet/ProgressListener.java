@@ -1,9 +1,9 @@
 package dev.retstack.cli.fleet;
 
 import dev.retstack.cli.command.ProgressLine;
-import dev.retstack.fleet.CoreResult;
-import dev.retstack.fleet.FleetListener;
-import dev.retstack.fleet.FleetProgress;
+import dev.retstack.fleet.progress.CoreResult;
+import dev.retstack.fleet.progress.FleetListener;
+import dev.retstack.fleet.progress.FleetProgress;
 import dev.retstack.graph.check.Count;
 import java.time.Duration;
 

@@ -2,7 +2,7 @@ package dev.retstack.cli.fleet;
 
 import dev.retstack.cli.command.CommandException;
 import dev.retstack.cli.kafka.KafkaOptions;
-import dev.retstack.fleet.FleetOptions;
+import dev.retstack.fleet.plan.FleetOptions;
 import java.time.Duration;
 import java.util.Optional;
 import picocli.CommandLine.Mixin;

@@ -1,6 +1,6 @@
 package dev.retstack.cli.fleet;
 
-import dev.retstack.fleet.thread.Schedule;
+import dev.retstack.machine.linux.thread.Schedule;
 import picocli.CommandLine.Option;
 
 /** How the threads of a program take turns. */

@@ -4,7 +4,7 @@ import dev.retstack.cli.command.Terminal;
 import dev.retstack.cli.fleet.CoreSpecs;
 import dev.retstack.cli.fleet.ProgramOptions;
 import dev.retstack.cli.fleet.RunOptions;
-import dev.retstack.fleet.CoreSpec;
+import dev.retstack.fleet.plan.CoreSpec;
 import java.util.ArrayList;
 import java.util.List;
 import picocli.CommandLine.Mixin;

@@ -1,13 +1,13 @@
 package dev.retstack.cli.isa;
 
-import dev.retstack.fleet.isa.Isa;
-import dev.retstack.fleet.isa.Isas;
-import dev.retstack.fleet.isa.call.AbiCard;
-import dev.retstack.fleet.isa.call.CallForm;
-import dev.retstack.fleet.isa.call.Operand;
-import dev.retstack.fleet.isa.call.Slot;
-import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.zoo.Zoo;
+import dev.retstack.machine.isa.Isa;
+import dev.retstack.machine.isa.Isas;
+import dev.retstack.machine.isa.call.AbiCard;
+import dev.retstack.machine.isa.call.CallForm;
+import dev.retstack.machine.isa.call.Operand;
+import dev.retstack.machine.isa.call.Slot;
+import dev.retstack.machine.loader.LoadedImage;
 import dev.retstack.service.table.Document;
 import dev.retstack.service.table.Table;
 import dev.retstack.unicorn.RegisterNames;

@@ -1,7 +1,6 @@
 package dev.retstack.cli.anomalies;
 
 import dev.retstack.fleet.core.CoreOptions;
-import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.zoo.Run;
 import dev.retstack.graph.check.Severity;
 import dev.retstack.graph.check.Stat;
@@ -14,6 +13,7 @@ import dev.retstack.graph.input.ImageInfo;
 import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.report.StatRow;
 import dev.retstack.graph.state.GraphState;
+import dev.retstack.machine.loader.LoadedImage;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.service.partition.ChunkApplier;
 import java.util.Map;

@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.cli.Seeds;
 import dev.retstack.fleet.core.CoreOptions;
-import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.zoo.Run;
 import dev.retstack.fleet.zoo.Zoo;
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.state.GraphState;
+import dev.retstack.machine.loader.LoadedImage;
 import dev.retstack.schema.record.RecordBatch;
 import java.io.IOException;
 import java.nio.file.Files;

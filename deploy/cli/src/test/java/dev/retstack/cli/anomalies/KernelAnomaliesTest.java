@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.interrupt.InterruptTimer;
-import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.zoo.Run;
 import dev.retstack.fleet.zoo.Zoo;
 import dev.retstack.graph.calls.CoreGraph;
@@ -13,6 +12,7 @@ import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.report.StatRow;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.graph.tree.Ending;
+import dev.retstack.machine.loader.LoadedImage;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -124,14 +124,14 @@ class ArchitectureTest {
   static final ArchRule isasAreReachedThroughTheTable =
       fields()
           .that()
-          .haveRawType("dev.retstack.fleet.isa.Isa")
+          .haveRawType("dev.retstack.machine.isa.Isa")
           .and()
           .areStatic()
           .should()
           .bePackagePrivate()
           .andShould()
           .beDeclaredInClassesThat()
-          .resideInAPackage("dev.retstack.fleet.isa");
+          .resideInAPackage("dev.retstack.machine.isa");
 
   /** What tests and measures is on no user's class path. */
   @ArchTest

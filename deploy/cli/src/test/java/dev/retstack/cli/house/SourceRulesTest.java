@@ -9,7 +9,7 @@ import com.sun.source.util.JavacTask;
 import com.sun.source.util.SourcePositions;
 import com.sun.source.util.TreeScanner;
 import com.sun.source.util.Trees;
-import dev.retstack.fleet.isa.Isas;
+import dev.retstack.machine.isa.Isas;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -42,7 +42,7 @@ class SourceRulesTest {
   void nobodyOutsideItsPackageAsksWhichIsaItIs() throws IOException {
     List<String> offenders = new ArrayList<>();
     for (Path file : mainSources()) {
-      if (!file.toString().contains("/fleet/isa/") && !file.startsWith(UNICORN)) {
+      if (!file.toString().contains("/machine/isa/") && !file.startsWith(UNICORN)) {
         int number = 0;
         for (String line : Files.readAllLines(file)) {
           number++;

@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.tuple;
 
 import dev.retstack.cli.fleet.GuestImages;
 import dev.retstack.fleet.core.ImageLayout;
-import dev.retstack.fleet.landing.LandingPage;
-import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.settings.EventRequest;
 import dev.retstack.fleet.settings.TraceSettings;
 import dev.retstack.fleet.settings.Tracer;
@@ -20,6 +18,8 @@ import dev.retstack.graph.report.Report;
 import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.report.SystemCallRow;
 import dev.retstack.graph.state.GraphState;
+import dev.retstack.machine.landing.LandingPage;
+import dev.retstack.machine.loader.LoadedImage;
 import dev.retstack.schema.Image;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.service.export.GraphText;

@@ -1,11 +1,11 @@
 package dev.retstack.fleet.core;
 
 import dev.retstack.fleet.core.interrupt.InterruptTimer;
-import dev.retstack.fleet.linux.LinuxOptions;
-import dev.retstack.fleet.memory.Ram;
 import dev.retstack.fleet.probe.task.TaskOptions;
 import dev.retstack.fleet.settings.TraceSettings;
-import dev.retstack.fleet.thread.Schedule;
+import dev.retstack.machine.linux.LinuxOptions;
+import dev.retstack.machine.linux.thread.Schedule;
+import dev.retstack.machine.memory.Ram;
 import dev.retstack.schema.chunk.Chunks;
 import java.util.List;
 import java.util.OptionalLong;

@@ -1,6 +1,6 @@
 package dev.retstack.fleet.core;
 
-import dev.retstack.fleet.linux.call.Cpu;
+import dev.retstack.machine.linux.call.Cpu;
 import dev.retstack.unicorn.Unicorn;
 
 /** The registers of the engine, for the emulated Linux. */

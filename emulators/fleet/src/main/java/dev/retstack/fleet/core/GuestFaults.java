@@ -1,8 +1,8 @@
 package dev.retstack.fleet.core;
 
-import dev.retstack.fleet.loader.elf.ElfFile;
-import dev.retstack.fleet.memory.GuestMemory;
-import dev.retstack.fleet.memory.VirtualTlb;
+import dev.retstack.machine.loader.elf.ElfFile;
+import dev.retstack.machine.memory.GuestMemory;
+import dev.retstack.machine.memory.VirtualTlb;
 import dev.retstack.schema.record.EndDetail;
 import dev.retstack.unicorn.UcConst;
 import dev.retstack.unicorn.UcError;

@@ -1,12 +1,12 @@
 package dev.retstack.fleet.core;
 
-import dev.retstack.fleet.landing.LandingPage;
-import dev.retstack.fleet.loader.LibraryCalls;
-import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.fleet.loader.elf.ElfFile;
-import dev.retstack.fleet.loader.elf.Segment;
-import dev.retstack.fleet.memory.GuestMemory;
-import dev.retstack.fleet.memory.Ram;
+import dev.retstack.machine.landing.LandingPage;
+import dev.retstack.machine.loader.LibraryCalls;
+import dev.retstack.machine.loader.LoadedImage;
+import dev.retstack.machine.loader.elf.ElfFile;
+import dev.retstack.machine.loader.elf.Segment;
+import dev.retstack.machine.memory.GuestMemory;
+import dev.retstack.machine.memory.Ram;
 import dev.retstack.schema.Image;
 import dev.retstack.schema.Symbol;
 import java.lang.foreign.MemorySegment;

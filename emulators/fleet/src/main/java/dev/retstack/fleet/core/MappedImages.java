@@ -1,8 +1,8 @@
 package dev.retstack.fleet.core;
 
-import dev.retstack.fleet.linux.shared.MappedObjects;
-import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.probe.Probe;
+import dev.retstack.machine.linux.shared.MappedObjects;
+import dev.retstack.machine.loader.LoadedImage;
 import dev.retstack.schema.Image;
 import dev.retstack.schema.chunk.Chunks;
 import dev.retstack.schema.record.Keyframe;

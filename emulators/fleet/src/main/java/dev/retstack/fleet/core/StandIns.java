@@ -1,12 +1,12 @@
 package dev.retstack.fleet.core;
 
-import dev.retstack.fleet.isa.call.Registers;
-import dev.retstack.fleet.isa.system.DynamicAbi;
-import dev.retstack.fleet.loader.Imports;
-import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.fleet.loader.elf.ElfFile;
-import dev.retstack.fleet.loader.elf.Symbol;
-import dev.retstack.fleet.memory.GuestMemory;
+import dev.retstack.machine.isa.call.Registers;
+import dev.retstack.machine.isa.system.DynamicAbi;
+import dev.retstack.machine.loader.Imports;
+import dev.retstack.machine.loader.LoadedImage;
+import dev.retstack.machine.loader.elf.ElfFile;
+import dev.retstack.machine.loader.elf.Symbol;
+import dev.retstack.machine.memory.GuestMemory;
 import java.nio.ByteBuffer;
 import java.util.List;
 

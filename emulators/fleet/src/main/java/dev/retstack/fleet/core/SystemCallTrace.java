@@ -1,9 +1,9 @@
 package dev.retstack.fleet.core;
 
-import dev.retstack.fleet.linux.call.SystemCallListener;
 import dev.retstack.fleet.probe.Probe;
 import dev.retstack.fleet.probe.site.EventRules;
 import dev.retstack.fleet.settings.TraceEvent;
+import dev.retstack.machine.linux.call.SystemCallListener;
 import dev.retstack.schema.record.RecordBatch;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;

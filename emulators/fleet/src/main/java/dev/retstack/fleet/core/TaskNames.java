@@ -1,8 +1,8 @@
 package dev.retstack.fleet.core;
 
 import dev.retstack.fleet.probe.Probe;
-import dev.retstack.fleet.thread.GuestThread;
-import dev.retstack.fleet.thread.Threads;
+import dev.retstack.machine.linux.thread.GuestThread;
+import dev.retstack.machine.linux.thread.Threads;
 import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.schema.record.TaskName;

@@ -1,11 +1,11 @@
 package dev.retstack.fleet.core;
 
-import dev.retstack.fleet.isa.call.CodeAddresses;
-import dev.retstack.fleet.landing.Machine;
-import dev.retstack.fleet.linux.LinuxProcess;
 import dev.retstack.fleet.probe.Probe;
-import dev.retstack.fleet.thread.GuestThread;
-import dev.retstack.fleet.thread.Threads;
+import dev.retstack.machine.isa.call.CodeAddresses;
+import dev.retstack.machine.landing.Machine;
+import dev.retstack.machine.linux.LinuxProcess;
+import dev.retstack.machine.linux.thread.GuestThread;
+import dev.retstack.machine.linux.thread.Threads;
 import dev.retstack.unicorn.CpuState;
 import dev.retstack.unicorn.Unicorn;
 import java.util.ArrayDeque;

@@ -1,7 +1,7 @@
 package dev.retstack.fleet.core;
 
-import dev.retstack.fleet.loader.elf.ElfFile;
-import dev.retstack.fleet.loader.elf.Segment;
+import dev.retstack.machine.loader.elf.ElfFile;
+import dev.retstack.machine.loader.elf.Segment;
 
 /** How much memory an engine gets for translated code. */
 final class TranslationBuffer {

@@ -1,13 +1,13 @@
 package dev.retstack.fleet.core;
 
-import dev.retstack.fleet.isa.Isa;
-import dev.retstack.fleet.isa.signal.SignalAbi;
-import dev.retstack.fleet.isa.system.SyscallAbi;
-import dev.retstack.fleet.linux.LinuxEnd;
-import dev.retstack.fleet.linux.LinuxProcess;
-import dev.retstack.fleet.memory.GuestMemory;
 import dev.retstack.fleet.probe.Pacer;
-import dev.retstack.fleet.signal.SignalInfo;
+import dev.retstack.machine.isa.Isa;
+import dev.retstack.machine.isa.sigframe.SignalAbi;
+import dev.retstack.machine.isa.system.SyscallAbi;
+import dev.retstack.machine.linux.LinuxEnd;
+import dev.retstack.machine.linux.LinuxProcess;
+import dev.retstack.machine.linux.signal.SignalInfo;
+import dev.retstack.machine.memory.GuestMemory;
 import dev.retstack.schema.CoreEnd;
 import dev.retstack.schema.record.EndDetail;
 import dev.retstack.unicorn.Unicorn;

@@ -1,13 +1,13 @@
 package dev.retstack.fleet.isolate;
 
-import dev.retstack.fleet.CoreResult;
-import dev.retstack.fleet.CoreSpec;
 import dev.retstack.fleet.Fleet;
-import dev.retstack.fleet.FleetListener;
-import dev.retstack.fleet.FleetProgress;
 import dev.retstack.fleet.control.ControlChannel;
-import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.plan.CoreSpec;
+import dev.retstack.fleet.progress.CoreResult;
+import dev.retstack.fleet.progress.FleetListener;
+import dev.retstack.fleet.progress.FleetProgress;
 import dev.retstack.fleet.publish.ChunkSink;
+import dev.retstack.machine.loader.LoadedImage;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.ControlResult;
 import dev.retstack.schema.Image;

@@ -1,10 +1,10 @@
 package dev.retstack.fleet.isolate;
 
-import dev.retstack.fleet.CoreResult;
-import dev.retstack.fleet.CoreSpec;
 import dev.retstack.fleet.control.CoreIdentity;
 import dev.retstack.fleet.core.CoreEnding;
 import dev.retstack.fleet.core.CoreOptions;
+import dev.retstack.fleet.plan.CoreSpec;
+import dev.retstack.fleet.progress.CoreResult;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.ClockUnit;
 import dev.retstack.schema.CoreEnd;

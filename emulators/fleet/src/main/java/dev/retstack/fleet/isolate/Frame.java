@@ -50,9 +50,12 @@ final class Frame {
     OUTPUT(6),
     /** To the parent: core, then how many bytes of input it would take (4 bytes). */
     INPUT_WANTED(7),
-    /** To the parent: a {@link dev.retstack.fleet.FleetProgress}. */
+    /** To the parent: a {@link dev.retstack.fleet.progress.FleetProgress}. */
     PROGRESS(8),
-    /** To the parent: a {@link dev.retstack.fleet.CoreResult}; its last chunk has gone before. */
+    /**
+     * To the parent: a {@link dev.retstack.fleet.progress.CoreResult}; its last chunk has gone
+     * before.
+     */
     ENDED(9),
     /** To the child, before its job: a command of the past. */
     PAST(10),

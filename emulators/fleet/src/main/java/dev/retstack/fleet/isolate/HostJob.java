@@ -1,17 +1,17 @@
 package dev.retstack.fleet.isolate;
 
-import dev.retstack.fleet.CoreSpec;
-import dev.retstack.fleet.FleetOptions;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.interrupt.InterruptTimer;
-import dev.retstack.fleet.linux.LinuxOptions;
-import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.fleet.loader.elf.ElfFormatException;
-import dev.retstack.fleet.memory.Ram;
+import dev.retstack.fleet.plan.CoreSpec;
+import dev.retstack.fleet.plan.FleetOptions;
 import dev.retstack.fleet.probe.task.TaskOptions;
 import dev.retstack.fleet.settings.Setting;
 import dev.retstack.fleet.settings.TraceSettings;
-import dev.retstack.fleet.thread.Schedule;
+import dev.retstack.machine.linux.LinuxOptions;
+import dev.retstack.machine.linux.thread.Schedule;
+import dev.retstack.machine.loader.LoadedImage;
+import dev.retstack.machine.loader.elf.ElfFormatException;
+import dev.retstack.machine.memory.Ram;
 import dev.retstack.schema.chunk.Codecs;
 import dev.retstack.schema.codec.CorruptChunkException;
 import java.io.IOException;

@@ -1,13 +1,13 @@
 package dev.retstack.fleet.isolate;
 
-import dev.retstack.fleet.CoreResult;
-import dev.retstack.fleet.CoreSpec;
-import dev.retstack.fleet.FleetProgress;
-import dev.retstack.fleet.SentImages;
 import dev.retstack.fleet.control.ControlDesk;
-import dev.retstack.fleet.linux.LinuxOptions;
+import dev.retstack.fleet.plan.CoreSpec;
+import dev.retstack.fleet.progress.CoreResult;
+import dev.retstack.fleet.progress.FleetProgress;
 import dev.retstack.fleet.publish.ChunkSink;
+import dev.retstack.fleet.publish.SentImages;
 import dev.retstack.fleet.publish.SinkWaits;
+import dev.retstack.machine.linux.LinuxOptions;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.CoreEnd;
 import dev.retstack.schema.Image;

@@ -1,6 +1,6 @@
 package dev.retstack.fleet.isolate;
 
-import dev.retstack.fleet.FleetListener;
+import dev.retstack.fleet.progress.FleetListener;
 import java.util.List;
 
 /**

@@ -1,15 +1,15 @@
 package dev.retstack.fleet.isolate;
 
-import dev.retstack.fleet.CoreResult;
-import dev.retstack.fleet.CoreSpec;
-import dev.retstack.fleet.FleetOptions;
-import dev.retstack.fleet.FleetProgress;
-import dev.retstack.fleet.SentImages;
 import dev.retstack.fleet.control.ControlChannel;
 import dev.retstack.fleet.control.ControlDesk;
 import dev.retstack.fleet.control.CoreIdentity;
-import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.plan.CoreSpec;
+import dev.retstack.fleet.plan.FleetOptions;
+import dev.retstack.fleet.progress.CoreResult;
+import dev.retstack.fleet.progress.FleetProgress;
 import dev.retstack.fleet.publish.ChunkSink;
+import dev.retstack.fleet.publish.SentImages;
+import dev.retstack.machine.loader.LoadedImage;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;

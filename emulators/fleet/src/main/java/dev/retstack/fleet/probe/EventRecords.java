@@ -1,8 +1,8 @@
 package dev.retstack.fleet.probe;
 
-import dev.retstack.fleet.isa.call.CodeAddresses;
 import dev.retstack.fleet.probe.frame.FrameStack;
 import dev.retstack.fleet.probe.site.ValueRange;
+import dev.retstack.machine.isa.call.CodeAddresses;
 import dev.retstack.schema.record.RecordBatch;
 
 /**

@@ -1,7 +1,7 @@
 package dev.retstack.fleet.probe;
 
-import dev.retstack.fleet.core.signal.HandlerListener;
 import dev.retstack.fleet.probe.site.SiteRules;
+import dev.retstack.machine.delivery.HandlerListener;
 import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.Mark;
 import dev.retstack.schema.record.RecordBatch;

@@ -1,7 +1,7 @@
 package dev.retstack.fleet.settings;
 
-import dev.retstack.fleet.loader.elf.ElfFile;
-import dev.retstack.fleet.loader.elf.Section;
+import dev.retstack.machine.loader.elf.ElfFile;
+import dev.retstack.machine.loader.elf.Section;
 import dev.retstack.schema.record.FunctionName;
 
 /**

@@ -1,6 +1,6 @@
 package dev.retstack.fleet.settings;
 
-import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.machine.loader.LoadedImage;
 import dev.retstack.schema.wire.NearNames;
 import java.util.HashSet;
 import java.util.List;

@@ -1,6 +1,6 @@
 package dev.retstack.fleet.zoo;
 
-import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.machine.loader.LoadedImage;
 import dev.retstack.schema.CoreEnd;
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 import java.util.Map;

@@ -1,9 +1,9 @@
 package dev.retstack.fleet.zoo;
 
 import dev.retstack.fleet.core.Core;
-import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.fleet.loader.elf.Symbol;
 import dev.retstack.fleet.probe.site.EntryPoints;
+import dev.retstack.machine.loader.LoadedImage;
+import dev.retstack.machine.loader.elf.Symbol;
 import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
 
 /**

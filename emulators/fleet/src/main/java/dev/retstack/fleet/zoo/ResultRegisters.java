@@ -2,8 +2,8 @@ package dev.retstack.fleet.zoo;
 
 import dev.retstack.fleet.core.Core;
 import dev.retstack.fleet.core.CoreOptions;
-import dev.retstack.fleet.isa.call.Registers;
-import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.machine.isa.call.Registers;
+import dev.retstack.machine.loader.LoadedImage;
 import dev.retstack.schema.record.RecordBatch;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -1,6 +1,6 @@
 package dev.retstack.fleet.zoo;
 
-import dev.retstack.fleet.loader.elf.ElfFile;
+import dev.retstack.machine.loader.elf.ElfFile;
 import dev.retstack.schema.record.RecordBatch;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

@@ -1,8 +1,8 @@
 package dev.retstack.fleet.zoo;
 
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
-import dev.retstack.fleet.isa.call.AbiCard;
-import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.machine.isa.call.AbiCard;
+import dev.retstack.machine.loader.LoadedImage;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;

@@ -1,8 +1,8 @@
 package dev.retstack.fleet.zoo;
 
-import dev.retstack.fleet.isa.Isa;
-import dev.retstack.fleet.isa.call.AbiCard;
-import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.machine.isa.Isa;
+import dev.retstack.machine.isa.call.AbiCard;
+import dev.retstack.machine.loader.LoadedImage;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.retstack.fleet.Seeds;
 import dev.retstack.fleet.settings.Order;
 import dev.retstack.fleet.settings.PatternSubject;
 import dev.retstack.fleet.settings.Ruling;
 import dev.retstack.fleet.settings.Setting;
 import dev.retstack.fleet.settings.SiteCatalog;
 import dev.retstack.fleet.settings.TraceSettings;
+import dev.retstack.machine.testing.Seeds;
 import dev.retstack.schema.Control;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -3,10 +3,10 @@ package dev.retstack.fleet.core;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.fleet.memory.Ram;
 import dev.retstack.fleet.zoo.Run;
 import dev.retstack.fleet.zoo.Zoo;
+import dev.retstack.machine.loader.LoadedImage;
+import dev.retstack.machine.memory.Ram;
 import dev.retstack.schema.CoreEnd;
 import dev.retstack.unicorn.Unicorn;
 import java.util.HexFormat;

@@ -7,10 +7,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.core.interrupt.InterruptTimer;
-import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.fleet.memory.Ram;
 import dev.retstack.fleet.zoo.Run;
 import dev.retstack.fleet.zoo.Zoo;
+import dev.retstack.machine.loader.LoadedImage;
+import dev.retstack.machine.memory.Ram;
 import dev.retstack.schema.CoreEnd;
 import java.io.IOException;
 import java.nio.ByteBuffer;

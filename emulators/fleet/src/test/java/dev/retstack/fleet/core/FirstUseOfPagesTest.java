@@ -2,12 +2,12 @@ package dev.retstack.fleet.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.fleet.isa.Isa;
-import dev.retstack.fleet.isa.Isas;
-import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.fleet.memory.Ram;
 import dev.retstack.fleet.zoo.Run;
 import dev.retstack.fleet.zoo.Zoo;
+import dev.retstack.machine.isa.Isa;
+import dev.retstack.machine.isa.Isas;
+import dev.retstack.machine.loader.LoadedImage;
+import dev.retstack.machine.memory.Ram;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;

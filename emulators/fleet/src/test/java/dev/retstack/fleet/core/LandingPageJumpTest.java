@@ -3,10 +3,10 @@ package dev.retstack.fleet.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
-import dev.retstack.fleet.landing.LandingPage;
-import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.zoo.Run;
 import dev.retstack.fleet.zoo.Zoo;
+import dev.retstack.machine.landing.LandingPage;
+import dev.retstack.machine.loader.LoadedImage;
 import dev.retstack.schema.CoreEnd;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

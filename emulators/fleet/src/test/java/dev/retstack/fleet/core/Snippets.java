@@ -1,8 +1,8 @@
 package dev.retstack.fleet.core;
 
-import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.zoo.Run;
 import dev.retstack.fleet.zoo.Zoo;
+import dev.retstack.machine.loader.LoadedImage;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.HexFormat;

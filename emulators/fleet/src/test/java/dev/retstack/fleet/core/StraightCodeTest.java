@@ -3,12 +3,12 @@ package dev.retstack.fleet.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
-import dev.retstack.fleet.isa.Isa;
-import dev.retstack.fleet.isa.Isas;
-import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.fleet.memory.Ram;
 import dev.retstack.fleet.zoo.Run;
 import dev.retstack.fleet.zoo.Zoo;
+import dev.retstack.machine.isa.Isa;
+import dev.retstack.machine.isa.Isas;
+import dev.retstack.machine.loader.LoadedImage;
+import dev.retstack.machine.memory.Ram;
 import dev.retstack.unicorn.testing.WithoutCompiler;
 import java.util.HexFormat;
 import java.util.List;

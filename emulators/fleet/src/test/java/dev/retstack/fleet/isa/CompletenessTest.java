@@ -2,9 +2,11 @@ package dev.retstack.fleet.isa;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.fleet.isa.call.AbiCard;
-import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.zoo.Zoo;
+import dev.retstack.machine.isa.Isa;
+import dev.retstack.machine.isa.Isas;
+import dev.retstack.machine.isa.call.AbiCard;
+import dev.retstack.machine.loader.LoadedImage;
 import java.io.IOException;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
@@ -27,7 +29,7 @@ class CompletenessTest {
   private static final Path CARDS =
       Path.of(
           System.getProperty("retstack.root"),
-          "emulators/fleet/src/main/java/dev/retstack/fleet/isa");
+          "emulators/machine/src/main/java/dev/retstack/machine/isa");
 
   /** Whatever a class of the package holds as an ISA is in the table, and nothing else is. */
   @Test

@@ -3,12 +3,12 @@ package dev.retstack.fleet.isolate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.retstack.fleet.CoreSpec;
 import dev.retstack.fleet.control.Command;
 import dev.retstack.fleet.control.ControlChannel;
 import dev.retstack.fleet.control.ControlDesk;
 import dev.retstack.fleet.control.LocalControlChannel;
 import dev.retstack.fleet.control.Selector;
+import dev.retstack.fleet.plan.CoreSpec;
 import dev.retstack.fleet.settings.Order;
 import dev.retstack.schema.ControlResult;
 import dev.retstack.schema.ControlStatus;

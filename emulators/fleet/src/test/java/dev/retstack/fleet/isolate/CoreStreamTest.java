@@ -3,13 +3,13 @@ package dev.retstack.fleet.isolate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.retstack.fleet.CoreResult;
-import dev.retstack.fleet.CoreSpec;
 import dev.retstack.fleet.core.CoreEnding;
 import dev.retstack.fleet.core.CoreOptions;
-import dev.retstack.fleet.linux.LinuxOptions;
-import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.plan.CoreSpec;
+import dev.retstack.fleet.progress.CoreResult;
 import dev.retstack.fleet.zoo.Zoo;
+import dev.retstack.machine.linux.LinuxOptions;
+import dev.retstack.machine.loader.LoadedImage;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.ClockUnit;
 import dev.retstack.schema.CoreEnd;

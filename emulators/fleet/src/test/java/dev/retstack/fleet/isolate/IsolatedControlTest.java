@@ -3,13 +3,13 @@ package dev.retstack.fleet.isolate;
 import static dev.retstack.fleet.isolate.Isolation.signal;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.fleet.CoreSpec;
-import dev.retstack.fleet.FleetOptions;
 import dev.retstack.fleet.RunningFleet;
 import dev.retstack.fleet.isolate.Isolation.Told;
-import dev.retstack.fleet.loader.Images;
-import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.fleet.loader.elf.Symbol;
+import dev.retstack.fleet.plan.CoreSpec;
+import dev.retstack.fleet.plan.FleetOptions;
+import dev.retstack.machine.loader.LoadedImage;
+import dev.retstack.machine.loader.elf.Symbol;
+import dev.retstack.machine.testing.Images;
 import dev.retstack.schema.ControlResult;
 import dev.retstack.schema.ControlStatus;
 import dev.retstack.schema.record.RecordBatch;

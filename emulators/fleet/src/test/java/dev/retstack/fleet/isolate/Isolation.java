@@ -2,11 +2,11 @@ package dev.retstack.fleet.isolate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.fleet.FleetProgress;
 import dev.retstack.fleet.core.CoreOptions;
-import dev.retstack.fleet.linux.LinuxOptions;
-import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.progress.FleetProgress;
 import dev.retstack.fleet.zoo.Zoo;
+import dev.retstack.machine.linux.LinuxOptions;
+import dev.retstack.machine.loader.LoadedImage;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

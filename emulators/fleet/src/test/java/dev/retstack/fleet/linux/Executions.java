@@ -1,10 +1,10 @@
 package dev.retstack.fleet.linux;
 
-import dev.retstack.fleet.loader.GuestCompiler;
-import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.fleet.loader.elf.ElfFile;
-import dev.retstack.fleet.loader.elf.Segment;
-import dev.retstack.fleet.loader.elf.Symbol;
+import dev.retstack.machine.loader.LoadedImage;
+import dev.retstack.machine.loader.elf.ElfFile;
+import dev.retstack.machine.loader.elf.Segment;
+import dev.retstack.machine.loader.elf.Symbol;
+import dev.retstack.machine.testing.GuestCompiler;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;

@@ -4,7 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
-import dev.retstack.fleet.thread.Schedule;
+import dev.retstack.machine.linux.LinuxOptions;
+import dev.retstack.machine.linux.thread.Schedule;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;

@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.fleet.core.Core;
 import dev.retstack.fleet.core.CoreOptions;
-import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.machine.linux.LinuxEnd;
+import dev.retstack.machine.linux.LinuxOptions;
+import dev.retstack.machine.loader.LoadedImage;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;

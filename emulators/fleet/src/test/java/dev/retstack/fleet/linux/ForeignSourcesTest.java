@@ -4,7 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.fleet.BatchSink;
 import dev.retstack.fleet.core.CoreOptions;
-import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.machine.linux.LinuxOptions;
+import dev.retstack.machine.loader.LoadedImage;
 import dev.retstack.schema.CoreEnd;
 import dev.retstack.schema.record.RecordBatch;
 import java.io.IOException;

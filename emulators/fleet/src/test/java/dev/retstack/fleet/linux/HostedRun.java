@@ -1,13 +1,14 @@
 package dev.retstack.fleet.linux;
 
 import dev.retstack.fleet.BatchSink;
-import dev.retstack.fleet.CoreResult;
-import dev.retstack.fleet.CoreSpec;
 import dev.retstack.fleet.Fleet;
-import dev.retstack.fleet.FleetListener;
-import dev.retstack.fleet.FleetOptions;
 import dev.retstack.fleet.core.CoreOptions;
-import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.fleet.plan.CoreSpec;
+import dev.retstack.fleet.plan.FleetOptions;
+import dev.retstack.fleet.progress.CoreResult;
+import dev.retstack.fleet.progress.FleetListener;
+import dev.retstack.machine.linux.LinuxOptions;
+import dev.retstack.machine.loader.LoadedImage;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.record.RecordBatch;
 import java.io.ByteArrayInputStream;

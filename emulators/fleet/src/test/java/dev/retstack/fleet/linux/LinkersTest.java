@@ -4,9 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
-import dev.retstack.fleet.loader.GuestCompiler;
-import dev.retstack.fleet.loader.elf.ElfFormatException;
 import dev.retstack.fleet.zoo.EachIsa;
+import dev.retstack.machine.linux.LinuxOptions;
+import dev.retstack.machine.loader.elf.ElfFormatException;
+import dev.retstack.machine.testing.GuestCompiler;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -2,7 +2,7 @@ package dev.retstack.fleet.linux;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.fleet.loader.GuestCompiler;
+import dev.retstack.machine.testing.GuestCompiler;
 import dev.retstack.schema.CoreEnd;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

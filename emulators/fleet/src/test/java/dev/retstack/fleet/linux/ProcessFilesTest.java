@@ -3,7 +3,8 @@ package dev.retstack.fleet.linux;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
-import dev.retstack.fleet.loader.GuestCompiler;
+import dev.retstack.machine.linux.LinuxOptions;
+import dev.retstack.machine.testing.GuestCompiler;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;

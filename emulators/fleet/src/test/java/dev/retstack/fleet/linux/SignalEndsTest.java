@@ -6,6 +6,7 @@ import dev.retstack.fleet.core.CoreEnding;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.zoo.EachIsa;
+import dev.retstack.machine.linux.LinuxOptions;
 import dev.retstack.schema.CoreEnd;
 import java.nio.file.Path;
 import java.util.List;

@@ -1,7 +1,7 @@
 package dev.retstack.fleet.linux;
 
-import dev.retstack.fleet.loader.GuestCompiler;
 import dev.retstack.fleet.zoo.EachIsa;
+import dev.retstack.machine.testing.GuestCompiler;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;

@@ -2,13 +2,14 @@ package dev.retstack.fleet.linux;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.fleet.Seeds;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
-import dev.retstack.fleet.isa.Isa;
-import dev.retstack.fleet.isa.Isas;
-import dev.retstack.fleet.thread.Schedule;
 import dev.retstack.fleet.zoo.EachIsa;
+import dev.retstack.machine.isa.Isa;
+import dev.retstack.machine.isa.Isas;
+import dev.retstack.machine.linux.LinuxOptions;
+import dev.retstack.machine.linux.thread.Schedule;
+import dev.retstack.machine.testing.Seeds;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.schema.record.SignalContext;
 import java.io.IOException;

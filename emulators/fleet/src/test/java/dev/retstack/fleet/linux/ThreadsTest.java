@@ -4,10 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
-import dev.retstack.fleet.loader.GuestCompiler;
-import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.fleet.thread.Schedule;
 import dev.retstack.fleet.zoo.EachIsa;
+import dev.retstack.machine.linux.LinuxOptions;
+import dev.retstack.machine.linux.thread.Schedule;
+import dev.retstack.machine.loader.LoadedImage;
+import dev.retstack.machine.testing.GuestCompiler;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.schema.record.TaskEvent;
 import java.io.IOException;

@@ -2,8 +2,8 @@ package dev.retstack.fleet.linux;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.fleet.loader.GuestCompiler;
 import dev.retstack.fleet.zoo.EachIsa;
+import dev.retstack.machine.testing.GuestCompiler;
 import dev.retstack.schema.CoreEnd;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.fleet.settings.FunctionPattern;
 import dev.retstack.fleet.settings.SiteCatalog;
+import dev.retstack.machine.loader.LoadedImage;
+import dev.retstack.machine.testing.GuestCompiler;
 import dev.retstack.schema.Image;
 import dev.retstack.schema.Symbol;
 import dev.retstack.schema.chunk.Chunks;

@@ -1,6 +1,7 @@
 package dev.retstack.fleet.loader;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.retstack.machine.loader.LoadedImage;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.settings.TraceSettings;
 import dev.retstack.fleet.zoo.Run;
+import dev.retstack.machine.loader.LoadedImage;
+import dev.retstack.machine.testing.GuestCompiler;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -4,11 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.retstack.fleet.loader.FoundSite.Knowledge;
-import dev.retstack.fleet.loader.FoundSite.State;
-import dev.retstack.fleet.loader.elf.ElfFile;
-import dev.retstack.fleet.loader.elf.Symbol;
 import dev.retstack.fleet.zoo.Zoo;
+import dev.retstack.machine.loader.FoundSite;
+import dev.retstack.machine.loader.FoundSite.Knowledge;
+import dev.retstack.machine.loader.FoundSite.State;
+import dev.retstack.machine.loader.LoadedImage;
+import dev.retstack.machine.loader.SiteFinder;
+import dev.retstack.machine.loader.elf.ElfFile;
+import dev.retstack.machine.loader.elf.Symbol;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;

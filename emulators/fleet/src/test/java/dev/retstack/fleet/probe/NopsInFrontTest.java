@@ -3,14 +3,14 @@ package dev.retstack.fleet.probe;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
-import dev.retstack.fleet.loader.FoundSite;
-import dev.retstack.fleet.loader.GuestCompiler;
-import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.fleet.loader.SiteFinder;
 import dev.retstack.fleet.settings.FunctionPattern;
 import dev.retstack.fleet.settings.SiteCatalog;
 import dev.retstack.fleet.settings.TraceSettings;
 import dev.retstack.fleet.zoo.Run;
+import dev.retstack.machine.loader.FoundSite;
+import dev.retstack.machine.loader.LoadedImage;
+import dev.retstack.machine.loader.SiteFinder;
+import dev.retstack.machine.testing.GuestCompiler;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;

@@ -2,9 +2,9 @@ package dev.retstack.fleet.settings;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.fleet.Seeds;
-import dev.retstack.fleet.loader.Images;
-import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.machine.loader.LoadedImage;
+import dev.retstack.machine.testing.Images;
+import dev.retstack.machine.testing.Seeds;
 import dev.retstack.schema.record.FunctionName;
 import dev.retstack.schema.wire.NearNames;
 import java.util.List;

@@ -1,9 +1,9 @@
 package dev.retstack.fleet.zoo;
 
 import dev.retstack.fleet.core.Core;
-import dev.retstack.fleet.isa.Isa;
-import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.fleet.loader.elf.Symbol;
+import dev.retstack.machine.isa.Isa;
+import dev.retstack.machine.loader.LoadedImage;
+import dev.retstack.machine.loader.elf.Symbol;
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;

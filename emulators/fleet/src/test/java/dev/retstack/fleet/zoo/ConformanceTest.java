@@ -3,9 +3,9 @@ package dev.retstack.fleet.zoo;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
-import dev.retstack.fleet.isa.call.AbiCard;
-import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.fleet.loader.elf.ElfFile;
+import dev.retstack.machine.isa.call.AbiCard;
+import dev.retstack.machine.loader.LoadedImage;
+import dev.retstack.machine.loader.elf.ElfFile;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.util.ArrayList;
@@ -89,7 +89,7 @@ class ConformanceTest {
   @Test
   void everyCardOfTheTableHasAnImage() {
     List<AbiCard> verified = Zoo.images().stream().map(Zoo::card).toList();
-    dev.retstack.fleet.isa.Isas.all()
+    dev.retstack.machine.isa.Isas.all()
         .forEach(isa -> assertThat(verified).as(isa.name()).containsAll(isa.conventions()));
   }
 }

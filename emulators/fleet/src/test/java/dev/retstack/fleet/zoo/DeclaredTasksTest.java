@@ -3,14 +3,14 @@ package dev.retstack.fleet.zoo;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.retstack.fleet.Seeds;
 import dev.retstack.fleet.core.Core;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
-import dev.retstack.fleet.loader.GuestCompiler;
-import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.fleet.loader.elf.Symbol;
 import dev.retstack.fleet.probe.task.TaskOptions;
+import dev.retstack.machine.loader.LoadedImage;
+import dev.retstack.machine.loader.elf.Symbol;
+import dev.retstack.machine.testing.GuestCompiler;
+import dev.retstack.machine.testing.Seeds;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.schema.record.TaskEvent;
 import it.unimi.dsi.fastutil.longs.LongList;

@@ -1,7 +1,7 @@
 package dev.retstack.fleet.zoo;
 
-import dev.retstack.fleet.isa.Isa;
-import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.machine.isa.Isa;
+import dev.retstack.machine.loader.LoadedImage;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;

@@ -3,12 +3,12 @@ package dev.retstack.fleet.zoo;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
-import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.settings.EventRequest;
 import dev.retstack.fleet.settings.FunctionPattern;
 import dev.retstack.fleet.settings.PatternSubject;
 import dev.retstack.fleet.settings.TraceSettings;
 import dev.retstack.fleet.settings.Trigger;
+import dev.retstack.machine.loader.LoadedImage;
 import dev.retstack.schema.record.Mark;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.schema.record.ValuesDepth;

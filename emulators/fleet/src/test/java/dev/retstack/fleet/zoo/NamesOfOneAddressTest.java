@@ -3,10 +3,10 @@ package dev.retstack.fleet.zoo;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.retstack.fleet.loader.GuestCompiler;
-import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.settings.FunctionPattern;
 import dev.retstack.fleet.settings.TraceSettings;
+import dev.retstack.machine.loader.LoadedImage;
+import dev.retstack.machine.testing.GuestCompiler;
 import dev.retstack.schema.Image;
 import dev.retstack.schema.OtherName;
 import dev.retstack.schema.Symbol;

@@ -1,6 +1,6 @@
 package dev.retstack.fleet.zoo;
 
-import dev.retstack.fleet.loader.GuestCompiler;
+import dev.retstack.machine.testing.GuestCompiler;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

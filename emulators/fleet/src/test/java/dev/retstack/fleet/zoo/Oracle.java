@@ -1,8 +1,8 @@
 package dev.retstack.fleet.zoo;
 
 import dev.retstack.fleet.core.ImageLayout;
-import dev.retstack.fleet.landing.LandingPage;
-import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.machine.landing.LandingPage;
+import dev.retstack.machine.loader.LoadedImage;
 import dev.retstack.schema.record.RecordBatch;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
-import dev.retstack.fleet.loader.GuestCompiler;
-import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.machine.loader.LoadedImage;
+import dev.retstack.machine.testing.GuestCompiler;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;

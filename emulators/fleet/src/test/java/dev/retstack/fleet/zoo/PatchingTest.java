@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
-import dev.retstack.fleet.loader.ActiveConvention;
-import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.fleet.loader.PatchSite;
 import dev.retstack.fleet.settings.FunctionPattern;
 import dev.retstack.fleet.settings.PatternSubject;
 import dev.retstack.fleet.settings.TraceSettings;
+import dev.retstack.machine.loader.ActiveConvention;
+import dev.retstack.machine.loader.LoadedImage;
+import dev.retstack.machine.loader.PatchSite;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;

@@ -2,9 +2,9 @@ package dev.retstack.fleet.zoo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.fleet.isa.call.ReturnReads;
-import dev.retstack.fleet.loader.ActiveConvention;
-import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.machine.isa.call.ReturnReads;
+import dev.retstack.machine.loader.ActiveConvention;
+import dev.retstack.machine.loader.LoadedImage;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -3,10 +3,10 @@ package dev.retstack.fleet.zoo;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.retstack.fleet.Seeds;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
-import dev.retstack.fleet.loader.GuestCompiler;
-import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.machine.loader.LoadedImage;
+import dev.retstack.machine.testing.GuestCompiler;
+import dev.retstack.machine.testing.Seeds;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;

@@ -2,10 +2,10 @@ package dev.retstack.fleet.zoo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.fleet.Seeds;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.probe.nativec.NativeLibrary;
+import dev.retstack.machine.testing.Seeds;
 import dev.retstack.schema.record.RecordBatch;
 import java.util.Set;
 import java.util.SplittableRandom;

@@ -3,13 +3,13 @@ package dev.retstack.fleet.zoo;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.retstack.fleet.Seeds;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
-import dev.retstack.fleet.loader.GuestCompiler;
-import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.settings.TraceSettings;
 import dev.retstack.fleet.settings.Tracer;
+import dev.retstack.machine.loader.LoadedImage;
+import dev.retstack.machine.testing.GuestCompiler;
+import dev.retstack.machine.testing.Seeds;
 import dev.retstack.schema.record.RecordBatch;
 import java.io.IOException;
 import java.nio.file.Files;

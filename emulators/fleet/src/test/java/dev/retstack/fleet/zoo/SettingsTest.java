@@ -3,13 +3,13 @@ package dev.retstack.fleet.zoo;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
-import dev.retstack.fleet.isa.Isa;
-import dev.retstack.fleet.isa.Isas;
-import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.settings.FunctionPattern;
 import dev.retstack.fleet.settings.PatternSubject;
 import dev.retstack.fleet.settings.TraceSettings;
 import dev.retstack.fleet.settings.Tracer;
+import dev.retstack.machine.isa.Isa;
+import dev.retstack.machine.isa.Isas;
+import dev.retstack.machine.loader.LoadedImage;
 import dev.retstack.schema.record.RecordBatch;
 import java.util.ArrayList;
 import java.util.HashMap;

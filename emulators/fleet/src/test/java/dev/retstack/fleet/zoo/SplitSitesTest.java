@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Timeout.ThreadMode.SEPARATE_THREAD;
 
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
-import dev.retstack.fleet.loader.GuestCompiler;
-import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.settings.TraceSettings;
+import dev.retstack.machine.loader.LoadedImage;
+import dev.retstack.machine.testing.GuestCompiler;
 import dev.retstack.schema.record.RecordBatch;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,7 +1,7 @@
 package dev.retstack.fleet.zoo;
 
 import dev.retstack.fleet.core.ImageLayout;
-import dev.retstack.fleet.landing.LandingPage;
+import dev.retstack.machine.landing.LandingPage;
 import dev.retstack.schema.record.RecordBatch;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 
 import dev.retstack.fleet.core.CoreOptions;
-import dev.retstack.fleet.loader.LoadedImage;
+import dev.retstack.machine.loader.LoadedImage;
 import dev.retstack.schema.CoreEnd;
 import dev.retstack.schema.chunk.Codecs;
 import dev.retstack.schema.record.RecordBatch;

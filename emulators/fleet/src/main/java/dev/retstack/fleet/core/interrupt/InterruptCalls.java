@@ -1,10 +1,10 @@
 package dev.retstack.fleet.core.interrupt;
 
-import dev.retstack.fleet.isa.Isa;
-import dev.retstack.fleet.isa.call.Registers;
-import dev.retstack.fleet.isa.system.InterruptAbi;
-import dev.retstack.fleet.landing.Machine;
-import dev.retstack.fleet.memory.GuestMemory;
+import dev.retstack.machine.isa.Isa;
+import dev.retstack.machine.isa.call.Registers;
+import dev.retstack.machine.isa.system.InterruptAbi;
+import dev.retstack.machine.landing.Machine;
+import dev.retstack.machine.memory.GuestMemory;
 import dev.retstack.unicorn.Unicorn;
 
 /**

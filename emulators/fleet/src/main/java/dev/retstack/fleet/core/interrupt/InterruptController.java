@@ -1,14 +1,14 @@
 package dev.retstack.fleet.core.interrupt;
 
-import dev.retstack.fleet.isa.Isa;
-import dev.retstack.fleet.landing.LandingPage;
-import dev.retstack.fleet.landing.Machine;
-import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.fleet.loader.elf.ElfFormatException;
-import dev.retstack.fleet.loader.elf.Symbol;
-import dev.retstack.fleet.memory.GuestAccessException;
 import dev.retstack.fleet.probe.Probe;
 import dev.retstack.fleet.probe.TraceClock;
+import dev.retstack.machine.isa.Isa;
+import dev.retstack.machine.landing.LandingPage;
+import dev.retstack.machine.landing.Machine;
+import dev.retstack.machine.loader.LoadedImage;
+import dev.retstack.machine.loader.elf.ElfFormatException;
+import dev.retstack.machine.loader.elf.Symbol;
+import dev.retstack.machine.memory.GuestAccessException;
 import dev.retstack.unicorn.CpuState;
 import java.util.HashMap;
 import java.util.List;

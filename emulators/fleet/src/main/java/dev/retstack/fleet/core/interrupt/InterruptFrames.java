@@ -1,7 +1,7 @@
 package dev.retstack.fleet.core.interrupt;
 
-import dev.retstack.fleet.memory.GuestAccessException;
-import dev.retstack.fleet.memory.GuestMemory;
+import dev.retstack.machine.memory.GuestAccessException;
+import dev.retstack.machine.memory.GuestMemory;
 import dev.retstack.unicorn.CpuState;
 import dev.retstack.unicorn.Unicorn;
 import it.unimi.dsi.fastutil.longs.Long2ObjectRBTreeMap;

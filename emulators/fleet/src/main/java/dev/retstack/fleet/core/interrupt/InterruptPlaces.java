@@ -1,9 +1,9 @@
 package dev.retstack.fleet.core.interrupt;
 
-import dev.retstack.fleet.landing.LandingPage;
-import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.fleet.memory.GuestMemory;
 import dev.retstack.fleet.probe.Arrival;
+import dev.retstack.machine.landing.LandingPage;
+import dev.retstack.machine.loader.LoadedImage;
+import dev.retstack.machine.memory.GuestMemory;
 import it.unimi.dsi.fastutil.longs.Long2LongRBTreeMap;
 import java.util.ArrayList;
 import java.util.List;

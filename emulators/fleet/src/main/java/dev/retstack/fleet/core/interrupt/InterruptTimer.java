@@ -1,8 +1,8 @@
 package dev.retstack.fleet.core.interrupt;
 
-import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.fleet.loader.elf.ElfFormatException;
-import dev.retstack.fleet.loader.elf.Symbol;
+import dev.retstack.machine.loader.LoadedImage;
+import dev.retstack.machine.loader.elf.ElfFormatException;
+import dev.retstack.machine.loader.elf.Symbol;
 import java.util.Optional;
 
 /**

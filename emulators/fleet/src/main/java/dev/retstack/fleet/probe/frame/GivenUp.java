@@ -1,8 +1,8 @@
 package dev.retstack.fleet.probe.frame;
 
-import dev.retstack.fleet.landing.LandingPage;
-import dev.retstack.fleet.memory.GuestAccessException;
-import dev.retstack.fleet.memory.GuestMemory;
+import dev.retstack.machine.landing.LandingPage;
+import dev.retstack.machine.memory.GuestAccessException;
+import dev.retstack.machine.memory.GuestMemory;
 import it.unimi.dsi.fastutil.ints.Int2ObjectMap;
 import it.unimi.dsi.fastutil.ints.Int2ObjectOpenHashMap;
 import java.util.Arrays;

@@ -1,14 +1,14 @@
 package dev.retstack.fleet.probe.java;
 
-import dev.retstack.fleet.landing.LandingPage;
-import dev.retstack.fleet.landing.Machine;
-import dev.retstack.fleet.memory.GuestMemory;
 import dev.retstack.fleet.probe.Arrival;
 import dev.retstack.fleet.probe.Pacer;
 import dev.retstack.fleet.probe.Probe;
 import dev.retstack.fleet.probe.TraceClock;
 import dev.retstack.fleet.probe.site.BlockSplitter;
 import dev.retstack.fleet.probe.site.EntryPoints;
+import dev.retstack.machine.landing.LandingPage;
+import dev.retstack.machine.landing.Machine;
+import dev.retstack.machine.memory.GuestMemory;
 import dev.retstack.unicorn.Hook;
 import dev.retstack.unicorn.Unicorn;
 import it.unimi.dsi.fastutil.longs.Long2LongOpenHashMap;

@@ -1,12 +1,12 @@
 package dev.retstack.fleet.probe.java;
 
-import dev.retstack.fleet.isa.call.AbiCard;
-import dev.retstack.fleet.isa.call.CodeAddresses;
-import dev.retstack.fleet.memory.GuestAccessException;
-import dev.retstack.fleet.memory.GuestMemory;
 import dev.retstack.fleet.probe.site.EntryPoints;
 import dev.retstack.fleet.probe.site.EntryPoints.Site;
 import dev.retstack.fleet.probe.site.Operands;
+import dev.retstack.machine.isa.call.AbiCard;
+import dev.retstack.machine.isa.call.CodeAddresses;
+import dev.retstack.machine.memory.GuestAccessException;
+import dev.retstack.machine.memory.GuestMemory;
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 import java.util.Arrays;
 

@@ -1,15 +1,15 @@
 package dev.retstack.fleet.probe.java;
 
-import dev.retstack.fleet.isa.call.AbiCard;
-import dev.retstack.fleet.isa.call.CodeAddresses;
-import dev.retstack.fleet.isa.call.Operand;
-import dev.retstack.fleet.isa.call.Slot;
-import dev.retstack.fleet.memory.GuestAccessException;
-import dev.retstack.fleet.memory.GuestMemory;
 import dev.retstack.fleet.probe.EventRecords;
 import dev.retstack.fleet.probe.site.EntryPoints.Site;
 import dev.retstack.fleet.probe.site.Operands;
 import dev.retstack.fleet.probe.site.ValueRange;
+import dev.retstack.machine.isa.call.AbiCard;
+import dev.retstack.machine.isa.call.CodeAddresses;
+import dev.retstack.machine.isa.call.Operand;
+import dev.retstack.machine.isa.call.Slot;
+import dev.retstack.machine.memory.GuestAccessException;
+import dev.retstack.machine.memory.GuestMemory;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.unicorn.Unicorn;
 import java.util.List;

@@ -1,6 +1,5 @@
 package dev.retstack.fleet.probe.java;
 
-import dev.retstack.fleet.isa.call.AbiCard;
 import dev.retstack.fleet.probe.EventRecords;
 import dev.retstack.fleet.probe.ProbePlan;
 import dev.retstack.fleet.probe.TraceClock;
@@ -12,6 +11,7 @@ import dev.retstack.fleet.probe.task.Contexts;
 import dev.retstack.fleet.probe.task.TaskFilter;
 import dev.retstack.fleet.probe.task.TaskRules;
 import dev.retstack.fleet.probe.unwind.Unwinding;
+import dev.retstack.machine.isa.call.AbiCard;
 import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.RecordBatch;
 import java.util.Map;

@@ -1,12 +1,12 @@
 package dev.retstack.fleet.probe.java;
 
-import dev.retstack.fleet.isa.call.AbiCard;
-import dev.retstack.fleet.isa.call.CodeAddresses;
-import dev.retstack.fleet.landing.Homes;
-import dev.retstack.fleet.landing.LandingPage;
 import dev.retstack.fleet.probe.frame.FrameStack;
 import dev.retstack.fleet.probe.frame.GivenUp;
 import dev.retstack.fleet.probe.site.EntryPoints;
+import dev.retstack.machine.isa.call.AbiCard;
+import dev.retstack.machine.isa.call.CodeAddresses;
+import dev.retstack.machine.landing.Homes;
+import dev.retstack.machine.landing.LandingPage;
 import java.util.Arrays;
 
 /**

@@ -1,10 +1,10 @@
 package dev.retstack.fleet.probe.java;
 
-import dev.retstack.fleet.isa.call.CodeAddresses;
 import dev.retstack.fleet.probe.EventRecords;
 import dev.retstack.fleet.probe.TraceClock;
 import dev.retstack.fleet.probe.java.BlockProbe.Block;
 import dev.retstack.fleet.probe.unwind.SmashedReturns;
+import dev.retstack.machine.isa.call.CodeAddresses;
 import dev.retstack.schema.record.RecordBatch;
 import java.util.function.IntConsumer;
 

@@ -1,8 +1,8 @@
 package dev.retstack.fleet.probe.java;
 
-import dev.retstack.fleet.landing.LandingPage;
 import dev.retstack.fleet.probe.site.SiteRules;
 import dev.retstack.fleet.settings.TraceSettings;
+import dev.retstack.machine.landing.LandingPage;
 
 /** The ret_stack of one context, and what the settings ask of its frames. */
 final class RuledStack extends RetStack {

@@ -3,12 +3,12 @@ package dev.retstack.fleet.probe.nativec;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
-import dev.retstack.fleet.landing.LandingPage;
-import dev.retstack.fleet.landing.Machine;
-import dev.retstack.fleet.landing.Trampolines;
-import dev.retstack.fleet.memory.GuestMemory;
 import dev.retstack.fleet.probe.Pacer;
 import dev.retstack.fleet.probe.site.EntryPoints;
+import dev.retstack.machine.landing.LandingPage;
+import dev.retstack.machine.landing.Machine;
+import dev.retstack.machine.landing.Trampolines;
+import dev.retstack.machine.memory.GuestMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;

@@ -3,11 +3,11 @@ package dev.retstack.fleet.probe.nativec;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import dev.retstack.fleet.isa.Isa;
-import dev.retstack.fleet.isa.call.AbiCard;
-import dev.retstack.fleet.isa.call.Operand;
-import dev.retstack.fleet.isa.call.Registers;
-import dev.retstack.fleet.isa.call.Slot;
+import dev.retstack.machine.isa.Isa;
+import dev.retstack.machine.isa.call.AbiCard;
+import dev.retstack.machine.isa.call.Operand;
+import dev.retstack.machine.isa.call.Registers;
+import dev.retstack.machine.isa.call.Slot;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;

@@ -2,7 +2,6 @@ package dev.retstack.fleet.probe.nativec;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import dev.retstack.fleet.landing.LandingPage;
 import dev.retstack.fleet.probe.EventRecords;
 import dev.retstack.fleet.probe.ProbePlan;
 import dev.retstack.fleet.probe.frame.GivenUp;
@@ -11,6 +10,7 @@ import dev.retstack.fleet.probe.task.TaskFilter;
 import dev.retstack.fleet.probe.task.TaskRules;
 import dev.retstack.fleet.probe.unwind.SmashedReturns;
 import dev.retstack.fleet.probe.unwind.Unwinding;
+import dev.retstack.machine.landing.LandingPage;
 import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.RecordBatch;
 import java.lang.foreign.Arena;

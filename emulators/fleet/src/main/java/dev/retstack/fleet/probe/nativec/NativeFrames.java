@@ -4,12 +4,12 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
-import dev.retstack.fleet.landing.LandingPage;
 import dev.retstack.fleet.probe.EventRecords;
 import dev.retstack.fleet.probe.frame.FrameStack;
 import dev.retstack.fleet.probe.frame.GivenUp;
 import dev.retstack.fleet.probe.site.SiteRules;
 import dev.retstack.fleet.probe.unwind.SmashedReturns;
+import dev.retstack.machine.landing.LandingPage;
 import dev.retstack.schema.record.RecordBatch;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

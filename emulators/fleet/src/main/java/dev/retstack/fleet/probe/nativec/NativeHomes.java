@@ -1,6 +1,6 @@
 package dev.retstack.fleet.probe.nativec;
 
-import dev.retstack.fleet.landing.Homes;
+import dev.retstack.machine.landing.Homes;
 import java.lang.foreign.Arena;
 
 /** The table of a core's homes for the probe in C, by return address. */

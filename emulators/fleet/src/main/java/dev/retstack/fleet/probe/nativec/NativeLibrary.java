@@ -3,9 +3,9 @@ package dev.retstack.fleet.probe.nativec;
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import dev.retstack.fleet.landing.Machine;
 import dev.retstack.fleet.probe.Pacer;
 import dev.retstack.fleet.probe.ProbePlan;
+import dev.retstack.machine.landing.Machine;
 import dev.retstack.unicorn.library.BundledLibrary;
 import dev.retstack.unicorn.library.NativeFunction;
 import java.io.IOException;

@@ -1,12 +1,5 @@
 package dev.retstack.fleet.probe.nativec;
 
-import dev.retstack.fleet.isa.Isa;
-import dev.retstack.fleet.isa.call.AbiCard;
-import dev.retstack.fleet.isa.call.CodeAddresses;
-import dev.retstack.fleet.landing.AstrayException;
-import dev.retstack.fleet.landing.LandingPage;
-import dev.retstack.fleet.landing.Machine;
-import dev.retstack.fleet.memory.GuestMemory;
 import dev.retstack.fleet.probe.Arrival;
 import dev.retstack.fleet.probe.EventRecords;
 import dev.retstack.fleet.probe.Pacer;
@@ -21,6 +14,13 @@ import dev.retstack.fleet.probe.site.EntryPoints;
 import dev.retstack.fleet.probe.site.Operands;
 import dev.retstack.fleet.probe.site.SiteRules;
 import dev.retstack.fleet.probe.unwind.SmashedReturns;
+import dev.retstack.machine.isa.Isa;
+import dev.retstack.machine.isa.call.AbiCard;
+import dev.retstack.machine.isa.call.CodeAddresses;
+import dev.retstack.machine.landing.AstrayException;
+import dev.retstack.machine.landing.LandingPage;
+import dev.retstack.machine.landing.Machine;
+import dev.retstack.machine.memory.GuestMemory;
 import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.Mark;
 import dev.retstack.schema.record.RecordBatch;

@@ -1,9 +1,9 @@
 package dev.retstack.fleet.probe.nativec;
 
-import dev.retstack.fleet.isa.Isa;
-import dev.retstack.fleet.isa.call.AbiCard;
-import dev.retstack.fleet.isa.call.Operand;
-import dev.retstack.fleet.isa.call.Registers;
+import dev.retstack.machine.isa.Isa;
+import dev.retstack.machine.isa.call.AbiCard;
+import dev.retstack.machine.isa.call.Operand;
+import dev.retstack.machine.isa.call.Registers;
 import dev.retstack.unicorn.Unicorn;
 import java.util.Arrays;
 import java.util.List;

@@ -5,12 +5,12 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
-import dev.retstack.fleet.isa.call.AbiCard;
-import dev.retstack.fleet.isa.call.ReturnReads;
-import dev.retstack.fleet.loader.PatchSite;
 import dev.retstack.fleet.probe.site.EntryPoints;
 import dev.retstack.fleet.probe.site.SitePatcher;
 import dev.retstack.fleet.probe.site.ValueRange;
+import dev.retstack.machine.isa.call.AbiCard;
+import dev.retstack.machine.isa.call.ReturnReads;
+import dev.retstack.machine.loader.PatchSite;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;

@@ -4,8 +4,8 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
-import dev.retstack.fleet.landing.Homes;
-import dev.retstack.fleet.landing.Trampolines;
+import dev.retstack.machine.landing.Homes;
+import dev.retstack.machine.landing.Trampolines;
 import it.unimi.dsi.fastutil.longs.Long2IntMap;
 import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
 import java.lang.foreign.Arena;

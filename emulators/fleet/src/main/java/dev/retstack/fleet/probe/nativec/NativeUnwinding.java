@@ -2,12 +2,12 @@ package dev.retstack.fleet.probe.nativec;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import dev.retstack.fleet.landing.Machine;
-import dev.retstack.fleet.landing.Trampolines;
 import dev.retstack.fleet.probe.ProbePlan;
 import dev.retstack.fleet.probe.site.EntryPoints;
 import dev.retstack.fleet.probe.unwind.Leaving;
 import dev.retstack.fleet.probe.unwind.Unwinding;
+import dev.retstack.machine.landing.Machine;
+import dev.retstack.machine.landing.Trampolines;
 import java.util.List;
 
 /** Unwinders and longjmps, of which the probe in C asks ({@code unwind.h}). */

@@ -1,7 +1,7 @@
 package dev.retstack.fleet.probe.site;
 
-import dev.retstack.fleet.landing.Machine;
-import dev.retstack.fleet.memory.VirtualTlb;
+import dev.retstack.machine.landing.Machine;
+import dev.retstack.machine.memory.VirtualTlb;
 import dev.retstack.unicorn.Hook;
 import dev.retstack.unicorn.Unicorn;
 import it.unimi.dsi.fastutil.longs.LongOpenHashSet;

@@ -1,12 +1,12 @@
 package dev.retstack.fleet.probe.site;
 
-import dev.retstack.fleet.isa.Isa;
-import dev.retstack.fleet.isa.call.CodeAddresses;
-import dev.retstack.fleet.isa.call.Registers;
-import dev.retstack.fleet.isa.call.SiteFacts;
-import dev.retstack.fleet.loader.LibraryCalls;
-import dev.retstack.fleet.memory.GuestMemory;
 import dev.retstack.fleet.probe.site.EntryPoints.Site;
+import dev.retstack.machine.isa.Isa;
+import dev.retstack.machine.isa.call.CodeAddresses;
+import dev.retstack.machine.isa.call.Registers;
+import dev.retstack.machine.isa.call.SiteFacts;
+import dev.retstack.machine.loader.LibraryCalls;
+import dev.retstack.machine.memory.GuestMemory;
 import it.unimi.dsi.fastutil.longs.Long2ObjectMap;
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 import java.util.ArrayList;

@@ -1,11 +1,11 @@
 package dev.retstack.fleet.probe.site;
 
-import dev.retstack.fleet.isa.call.AbiCard;
-import dev.retstack.fleet.isa.call.Operand;
-import dev.retstack.fleet.landing.Machine;
-import dev.retstack.fleet.memory.GuestAccessException;
-import dev.retstack.fleet.memory.GuestMemory;
 import dev.retstack.fleet.probe.frame.GivenUp;
+import dev.retstack.machine.isa.call.AbiCard;
+import dev.retstack.machine.isa.call.Operand;
+import dev.retstack.machine.landing.Machine;
+import dev.retstack.machine.memory.GuestAccessException;
+import dev.retstack.machine.memory.GuestMemory;
 import dev.retstack.unicorn.Unicorn;
 import java.nio.ByteOrder;
 import java.util.List;

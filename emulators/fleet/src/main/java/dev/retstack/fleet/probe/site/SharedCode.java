@@ -1,10 +1,10 @@
 package dev.retstack.fleet.probe.site;
 
-import dev.retstack.fleet.isa.call.AbiCard;
-import dev.retstack.fleet.loader.LibraryCalls;
-import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.fleet.loader.elf.ElfFile;
-import dev.retstack.fleet.loader.elf.Symbol;
+import dev.retstack.machine.isa.call.AbiCard;
+import dev.retstack.machine.loader.LibraryCalls;
+import dev.retstack.machine.loader.LoadedImage;
+import dev.retstack.machine.loader.elf.ElfFile;
+import dev.retstack.machine.loader.elf.Symbol;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

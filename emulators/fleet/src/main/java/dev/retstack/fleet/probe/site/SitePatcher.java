@@ -1,11 +1,11 @@
 package dev.retstack.fleet.probe.site;
 
-import dev.retstack.fleet.isa.call.CodePatch;
-import dev.retstack.fleet.loader.PatchSite;
-import dev.retstack.fleet.loader.PatchSites;
-import dev.retstack.fleet.memory.GuestAccessException;
-import dev.retstack.fleet.memory.GuestMemory;
 import dev.retstack.fleet.settings.TraceChange;
+import dev.retstack.machine.isa.call.CodePatch;
+import dev.retstack.machine.loader.PatchSite;
+import dev.retstack.machine.loader.PatchSites;
+import dev.retstack.machine.memory.GuestAccessException;
+import dev.retstack.machine.memory.GuestMemory;
 import it.unimi.dsi.fastutil.bytes.ByteList;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -1,7 +1,5 @@
 package dev.retstack.fleet.probe.site;
 
-import dev.retstack.fleet.loader.ActiveConvention;
-import dev.retstack.fleet.loader.LoadedImage;
 import dev.retstack.fleet.probe.task.TaskFilter;
 import dev.retstack.fleet.probe.task.TaskFunctions;
 import dev.retstack.fleet.settings.PatternSet;
@@ -10,6 +8,8 @@ import dev.retstack.fleet.settings.TraceSettings;
 import dev.retstack.fleet.settings.Tracer;
 import dev.retstack.fleet.settings.Trigger;
 import dev.retstack.fleet.settings.ValueRequest;
+import dev.retstack.machine.loader.ActiveConvention;
+import dev.retstack.machine.loader.LoadedImage;
 import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,8 +1,8 @@
 package dev.retstack.fleet.probe.site;
 
-import dev.retstack.fleet.landing.LandingPage;
-import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.fleet.memory.GuestMemory;
+import dev.retstack.machine.landing.LandingPage;
+import dev.retstack.machine.loader.LoadedImage;
+import dev.retstack.machine.memory.GuestMemory;
 import java.util.List;
 
 /**

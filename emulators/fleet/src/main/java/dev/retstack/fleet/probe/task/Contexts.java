@@ -1,9 +1,9 @@
 package dev.retstack.fleet.probe.task;
 
-import dev.retstack.fleet.memory.Addresses;
 import dev.retstack.fleet.probe.frame.FrameStack;
 import dev.retstack.fleet.probe.frame.GivenUp;
 import dev.retstack.fleet.probe.task.StackRegions.Region;
+import dev.retstack.machine.memory.Addresses;
 import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.schema.record.TaskEvent;

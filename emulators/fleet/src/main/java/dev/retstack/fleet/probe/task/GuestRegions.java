@@ -1,9 +1,9 @@
 package dev.retstack.fleet.probe.task;
 
-import dev.retstack.fleet.loader.elf.ElfFile;
-import dev.retstack.fleet.loader.elf.Segment;
-import dev.retstack.fleet.loader.elf.Symbol;
-import dev.retstack.fleet.memory.GuestMemory;
+import dev.retstack.machine.loader.elf.ElfFile;
+import dev.retstack.machine.loader.elf.Segment;
+import dev.retstack.machine.loader.elf.Symbol;
+import dev.retstack.machine.memory.GuestMemory;
 import java.util.Arrays;
 import java.util.List;
 

@@ -1,7 +1,7 @@
 package dev.retstack.fleet.probe.task;
 
-import dev.retstack.fleet.loader.elf.Symbol;
 import dev.retstack.fleet.settings.TraceSettings;
+import dev.retstack.machine.loader.elf.Symbol;
 import java.util.List;
 
 /** Which tasks of a core record none of their calls. */

@@ -1,10 +1,10 @@
 package dev.retstack.fleet.probe.task;
 
-import dev.retstack.fleet.isa.call.AbiCard;
-import dev.retstack.fleet.loader.ActiveConvention;
-import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.fleet.loader.elf.ElfFormatException;
-import dev.retstack.fleet.loader.elf.Symbol;
+import dev.retstack.machine.isa.call.AbiCard;
+import dev.retstack.machine.loader.ActiveConvention;
+import dev.retstack.machine.loader.LoadedImage;
+import dev.retstack.machine.loader.elf.ElfFormatException;
+import dev.retstack.machine.loader.elf.Symbol;
 import dev.retstack.schema.wire.NearNames;
 import java.util.HashMap;
 import java.util.List;

@@ -1,8 +1,8 @@
 package dev.retstack.fleet.probe.task;
 
-import dev.retstack.fleet.memory.GuestAccessException;
-import dev.retstack.fleet.memory.GuestMemory;
 import dev.retstack.fleet.probe.frame.FrameStack;
+import dev.retstack.machine.memory.GuestAccessException;
+import dev.retstack.machine.memory.GuestMemory;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.OptionalLong;

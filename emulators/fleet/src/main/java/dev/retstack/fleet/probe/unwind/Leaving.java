@@ -1,6 +1,6 @@
 package dev.retstack.fleet.probe.unwind;
 
-import dev.retstack.fleet.loader.elf.Symbol;
+import dev.retstack.machine.loader.elf.Symbol;
 
 /**
  * Where the frame of a function has been left: at a block that is not its own, with a stack pointer

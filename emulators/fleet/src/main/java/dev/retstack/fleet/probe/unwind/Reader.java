@@ -1,6 +1,6 @@
 package dev.retstack.fleet.probe.unwind;
 
-import dev.retstack.fleet.loader.elf.Symbol;
+import dev.retstack.machine.loader.elf.Symbol;
 
 /**
  * A call of a traced function that reads its return address: the true one is there until it has

@@ -1,11 +1,11 @@
 package dev.retstack.fleet.probe.unwind;
 
-import dev.retstack.fleet.isa.call.CodeAddresses;
-import dev.retstack.fleet.landing.Machine;
-import dev.retstack.fleet.memory.GuestAccessException;
-import dev.retstack.fleet.memory.GuestMemory;
 import dev.retstack.fleet.probe.frame.FrameStack;
 import dev.retstack.fleet.probe.site.EntryPoints;
+import dev.retstack.machine.isa.call.CodeAddresses;
+import dev.retstack.machine.landing.Machine;
+import dev.retstack.machine.memory.GuestAccessException;
+import dev.retstack.machine.memory.GuestMemory;
 import dev.retstack.unicorn.Unicorn;
 import java.util.function.LongPredicate;
 

@@ -1,7 +1,7 @@
 package dev.retstack.fleet.probe.unwind;
 
-import dev.retstack.fleet.memory.GuestAccessException;
-import dev.retstack.fleet.memory.GuestMemory;
+import dev.retstack.machine.memory.GuestAccessException;
+import dev.retstack.machine.memory.GuestMemory;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 

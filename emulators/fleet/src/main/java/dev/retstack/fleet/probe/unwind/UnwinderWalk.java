@@ -1,6 +1,6 @@
 package dev.retstack.fleet.probe.unwind;
 
-import dev.retstack.fleet.isa.call.CodeAddresses;
+import dev.retstack.machine.isa.call.CodeAddresses;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;

@@ -2,11 +2,13 @@ package dev.retstack.fleet.loader.dwarf;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.fleet.loader.GuestCompiler;
-import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.fleet.loader.elf.ElfFile;
-import dev.retstack.fleet.loader.elf.Symbol;
 import dev.retstack.fleet.zoo.EachIsa;
+import dev.retstack.machine.loader.LoadedImage;
+import dev.retstack.machine.loader.dwarf.SourceLines;
+import dev.retstack.machine.loader.elf.ElfFile;
+import dev.retstack.machine.loader.elf.Symbol;
+import dev.retstack.machine.testing.GuestCompiler;
+import dev.retstack.machine.testing.LinedProgram;
 import dev.retstack.schema.Image;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

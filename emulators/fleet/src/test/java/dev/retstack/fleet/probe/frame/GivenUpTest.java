@@ -2,7 +2,7 @@ package dev.retstack.fleet.probe.frame;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.fleet.landing.LandingPage;
+import dev.retstack.machine.landing.LandingPage;
 import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

@@ -2,12 +2,12 @@ package dev.retstack.fleet.probe.site;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.fleet.loader.ActiveConvention;
-import dev.retstack.fleet.loader.CallSite;
-import dev.retstack.fleet.loader.GuestCompiler;
-import dev.retstack.fleet.loader.Images;
-import dev.retstack.fleet.loader.LoadedImage;
-import dev.retstack.fleet.loader.elf.Symbol;
+import dev.retstack.machine.loader.ActiveConvention;
+import dev.retstack.machine.loader.CallSite;
+import dev.retstack.machine.loader.LoadedImage;
+import dev.retstack.machine.loader.elf.Symbol;
+import dev.retstack.machine.testing.GuestCompiler;
+import dev.retstack.machine.testing.Images;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Assumptions;

@@ -2,12 +2,12 @@ package dev.retstack.fleet.probe.task;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.fleet.Seeds;
 import dev.retstack.fleet.probe.frame.FrameStack;
 import dev.retstack.fleet.probe.frame.GivenUp;
 import dev.retstack.fleet.probe.frame.GivenUpTest;
 import dev.retstack.fleet.probe.java.RetStack;
 import dev.retstack.fleet.probe.task.StackRegions.Region;
+import dev.retstack.machine.testing.Seeds;
 import dev.retstack.schema.record.RecordBatch;
 import java.util.ArrayList;
 import java.util.List;

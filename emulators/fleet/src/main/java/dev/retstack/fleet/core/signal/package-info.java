@@ -1,2 +1,0 @@
-/** Runs the signal handlers of a program on its core. */
-package dev.retstack.fleet.core.signal;

@@ -1,2 +1,0 @@
-/** How Linux calls the signal handlers of an ISA, as data. */
-package dev.retstack.fleet.isa.signal;

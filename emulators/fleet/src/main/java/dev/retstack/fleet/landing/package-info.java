@@ -1,2 +1,0 @@
-/** The tracer's own code in guest memory, where hijacked returns arrive and continue. */
-package dev.retstack.fleet.landing;

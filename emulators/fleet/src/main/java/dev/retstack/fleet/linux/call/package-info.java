@@ -1,2 +1,0 @@
-/** How a program asks Linux for something: registers, numbers, arguments, results and errors. */
-package dev.retstack.fleet.linux.call;

@@ -1,5 +1,0 @@
-/**
- * The shared objects of a dynamically linked program: where they are on the host, which the program
- * may read, and which it has mapped.
- */
-package dev.retstack.fleet.linux.shared;

@@ -1,2 +1,0 @@
-/** The memory of one core: guest addresses, permissions, and how the engine sees them. */
-package dev.retstack.fleet.memory;

@@ -1,0 +1,116 @@
+package dev.retstack.fleet.plan;
+
+import dev.retstack.schema.chunk.Codecs;
+import dev.retstack.schema.codec.ChunkCodec;
+import java.time.Duration;
+import java.util.UUID;
+
+/**
+ * How a fleet runs its cores.
+ *
+ * @param session name of this start of the fleet; fresh for each
+ * @param threads how many cores run at a time
+ * @param sliceInstructions instructions after which a core gives way to the next, at most: see
+ *     {@link #sliceOf}
+ * @param flushInterval a batch that is not full is sent after this time of the host; zero: only
+ *     when it is full, so that chunks are the same in each run
+ * @param codec of the chunks
+ * @param payloadBytesMax a batch whose payload is longer is sent in parts
+ * @param progressInterval how often the listener is told of progress
+ */
+public record FleetOptions(
+    String session,
+    int threads,
+    long sliceInstructions,
+    Duration flushInterval,
+    ChunkCodec codec,
+    int payloadBytesMax,
+    Duration progressInterval) {
+
+  /** Leaves room for the envelope in Kafka's default of 1 MiB per message. */
+  public static final int PAYLOAD_BYTES_MAX = 900 << 10;
+
+  /** About 20 ms of a core. */
+  public static final long SLICE_INSTRUCTIONS = 1_000_000;
+
+  /** So many cores take whole slices. */
+  private static final int UNSHARED_CORES = 16;
+
+  /** A slice is not cut to less: to begin one costs as much as some thousand instructions. */
+  private static final long SLICE_LEAST = 100_000;
+
+  public FleetOptions {
+    if (threads < 1 || sliceInstructions < 1 || payloadBytesMax < 1) {
+      throw new IllegalArgumentException(
+          "threads %d, slice %d, payload bytes %d: each at least 1"
+              .formatted(threads, sliceInstructions, payloadBytesMax));
+    }
+    if (flushInterval.isNegative() || !progressInterval.isPositive()) {
+      throw new IllegalArgumentException(
+          "flush interval %s, progress interval %s: not negative, and more than zero"
+              .formatted(flushInterval, progressInterval));
+    }
+  }
+
+  /** A fresh session with a thread per processor. */
+  public static FleetOptions standard() {
+    return new FleetOptions(
+        UUID.randomUUID().toString(),
+        Runtime.getRuntime().availableProcessors(),
+        SLICE_INSTRUCTIONS,
+        Duration.ZERO,
+        Codecs.standard(),
+        PAYLOAD_BYTES_MAX,
+        Duration.ofMillis(500));
+  }
+
+  /**
+   * Instructions after which a core gives way where so many take turns. With more cores it comes
+   * sooner, so that a round of all of them, and with it what somebody commands, takes no longer.
+   */
+  public long sliceOf(int cores) {
+    long shared = sliceInstructions / Math.max(UNSHARED_CORES, cores) * UNSHARED_CORES;
+    return Math.max(shared, Math.min(sliceInstructions, SLICE_LEAST));
+  }
+
+  public FleetOptions withSession(String value) {
+    return new FleetOptions(
+        value, threads, sliceInstructions, flushInterval, codec, payloadBytesMax, progressInterval);
+  }
+
+  public FleetOptions withThreads(int value) {
+    return new FleetOptions(
+        session, value, sliceInstructions, flushInterval, codec, payloadBytesMax, progressInterval);
+  }
+
+  public FleetOptions withSliceInstructions(long value) {
+    return new FleetOptions(
+        session, threads, value, flushInterval, codec, payloadBytesMax, progressInterval);
+  }
+
+  public FleetOptions withFlushInterval(Duration value) {
+    return new FleetOptions(
+        session, threads, sliceInstructions, value, codec, payloadBytesMax, progressInterval);
+  }
+
+  public FleetOptions withCodec(ChunkCodec value) {
+    return new FleetOptions(
+        session,
+        threads,
+        sliceInstructions,
+        flushInterval,
+        value,
+        payloadBytesMax,
+        progressInterval);
+  }
+
+  public FleetOptions withPayloadBytesMax(int value) {
+    return new FleetOptions(
+        session, threads, sliceInstructions, flushInterval, codec, value, progressInterval);
+  }
+
+  public FleetOptions withProgressInterval(Duration value) {
+    return new FleetOptions(
+        session, threads, sliceInstructions, flushInterval, codec, payloadBytesMax, value);
+  }
+}

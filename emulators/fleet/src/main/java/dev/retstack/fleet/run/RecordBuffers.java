@@ -1,0 +1,15 @@
+package dev.retstack.fleet.run;
+
+import dev.retstack.fleet.probe.RecordBuffer;
+import java.util.HashMap;
+import java.util.Map;
+
+/** The buffers of one thread, for all cores that take turns on it. */
+public final class RecordBuffers {
+  private final Map<Integer, RecordBuffer> byCapacity = new HashMap<>();
+
+  /** The buffer whose batch holds so many records. */
+  RecordBuffer of(int recordsPerChunk) {
+    return byCapacity.computeIfAbsent(recordsPerChunk, RecordBuffer::new);
+  }
+}

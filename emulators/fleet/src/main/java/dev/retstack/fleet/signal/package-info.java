@@ -1,2 +1,0 @@
-/** Signals and timers of a program: who gets which signal, and when. */
-package dev.retstack.fleet.signal;
