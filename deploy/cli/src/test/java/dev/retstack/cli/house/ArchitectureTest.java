@@ -18,6 +18,7 @@ import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 class ArchitectureTest {
   private static final String SCHEMA = "dev.retstack.schema..";
   private static final String UNICORN = "dev.retstack.unicorn..";
+  private static final String MACHINE = "dev.retstack.machine..";
   private static final String FLEET = "dev.retstack.fleet..";
   private static final String GRAPH = "dev.retstack.graph..";
   private static final String SERVICE = "dev.retstack.service..";
@@ -88,7 +89,17 @@ class ArchitectureTest {
           .resideInAPackage(UNICORN)
           .should()
           .dependOnClassesThat()
-          .resideInAnyPackage(SCHEMA, FLEET, GRAPH, SERVICE, CLI);
+          .resideInAnyPackage(SCHEMA, MACHINE, FLEET, GRAPH, SERVICE, CLI);
+
+  /** What runs a program does not know who traces it. */
+  @ArchTest
+  static final ArchRule machineKnowsNothingOfTheFleet =
+      noClasses()
+          .that()
+          .resideInAPackage(MACHINE)
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage(FLEET, GRAPH, SERVICE, CLI, "org.apache.kafka..", "org.slf4j..");
 
   @ArchTest
   static final ArchRule schemasAreTheContractAndNothingElse =
@@ -98,7 +109,14 @@ class ArchitectureTest {
           .should()
           .dependOnClassesThat()
           .resideInAnyPackage(
-              UNICORN, FLEET, GRAPH, SERVICE, CLI, "org.apache.kafka..", "org.apache.pekko..");
+              UNICORN,
+              MACHINE,
+              FLEET,
+              GRAPH,
+              SERVICE,
+              CLI,
+              "org.apache.kafka..",
+              "org.apache.pekko..");
 
   /** The two sides of Kafka meet only in the schemas. */
   @ArchTest
@@ -117,7 +135,7 @@ class ArchitectureTest {
           .resideInAnyPackage(GRAPH, SERVICE)
           .should()
           .dependOnClassesThat()
-          .resideInAnyPackage(UNICORN, FLEET, CLI);
+          .resideInAnyPackage(UNICORN, MACHINE, FLEET, CLI);
 
   /** An ISA is data of one file: it is reached through the capability table only. */
   @ArchTest

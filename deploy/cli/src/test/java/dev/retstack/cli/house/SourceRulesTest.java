@@ -212,6 +212,7 @@ class SourceRulesTest {
             "emulators",
             "emulators/unicorn",
             "emulators/guest",
+            "emulators/machine",
             "emulators/fleet",
             "pipeline",
             "pipeline/graph",

@@ -568,7 +568,8 @@ class LibraryCallsTest {
 
   @Test
   void documentSaysWhatIsLeftOut() throws Exception {
-    Path document = Path.of(System.getProperty("retstack.root"), "emulators", "fleet", "LINUX.md");
+    Path document =
+        Path.of(System.getProperty("retstack.root"), "emulators", "machine", "LINUX.md");
     List<String> lines = Files.readAllLines(document);
 
     LibraryCalls.leftOut()

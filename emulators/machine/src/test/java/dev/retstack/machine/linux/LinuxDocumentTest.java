@@ -22,7 +22,8 @@ final class LinuxDocumentTest {
 
   @Test
   void tableOfSystemCallsIsTrue() throws Exception {
-    Path document = Path.of(System.getProperty("retstack.root"), "emulators", "fleet", "LINUX.md");
+    Path document =
+        Path.of(System.getProperty("retstack.root"), "emulators", "machine", "LINUX.md");
     Set<String> listed =
         Files.readAllLines(document).stream()
             .map(ROW::matcher)
