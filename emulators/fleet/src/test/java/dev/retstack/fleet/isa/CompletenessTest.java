@@ -8,49 +8,20 @@ import dev.retstack.machine.isa.Isas;
 import dev.retstack.machine.isa.call.AbiCard;
 import dev.retstack.machine.loader.LoadedImage;
 import java.io.IOException;
-import java.lang.reflect.Field;
-import java.lang.reflect.Modifier;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** An ISA is a card, one entry in the table, images and goldens: none may be missing. */
 class CompletenessTest {
-  private static final Path CARDS =
-      Path.of(
-          System.getProperty("retstack.root"),
-          "emulators/machine/src/main/java/dev/retstack/machine/isa");
-
-  /** Whatever a class of the package holds as an ISA is in the table, and nothing else is. */
-  @Test
-  void everyIsaIsInTheTable() throws Exception {
-    List<Isa> declared = new ArrayList<>();
-    try (Stream<Path> files = Files.list(CARDS)) {
-      for (Path file : files.filter(Files::isRegularFile).sorted().toList()) {
-        String type = file.getFileName().toString().replace(".java", "");
-        if (!type.equals("package-info")) {
-          for (Field field :
-              Class.forName(Isa.class.getPackageName() + "." + type).getDeclaredFields()) {
-            if (field.getType() == Isa.class && Modifier.isStatic(field.getModifiers())) {
-              declared.add((Isa) field.get(null));
-            }
-          }
-        }
-      }
-    }
-    assertThat(Isas.all()).containsExactlyInAnyOrderElementsOf(declared);
-  }
-
   @Test
   void everyConventionHasAnImageInTheManifest() {
     Set<AbiCard> shown = new HashSet<>();
