@@ -2,7 +2,6 @@ package dev.retstack.service;
 
 import dev.retstack.graph.input.LateSymbols;
 import dev.retstack.graph.limits.GraphLimits;
-import dev.retstack.graph.limits.LateLimits;
 import dev.retstack.graph.totals.TimeRules;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.checkpoint.StartAt;
@@ -34,6 +33,9 @@ public final class PipelineConfig implements Cloneable {
   /** MiB of images that a member holds. */
   public static final int IMAGES_MIB = 256;
 
+  /** Usual memory of a partition for chunks that wait for their image, in MiB. */
+  public static final int WAITING_MIB = 16;
+
   /** MiB for the places of images that a member does not hold: some 170,000 of them. */
   public static final int IMAGE_PLACES_MIB = 64;
 
@@ -53,6 +55,7 @@ public final class PipelineConfig implements Cloneable {
   private int checkpointChunks = 4096;
   private Duration totalsInterval = Duration.ofSeconds(30);
   private Duration imagePatience = Duration.ofSeconds(60);
+  private long waitingBytes = (long) WAITING_MIB << 20;
   private long imageBytes = (long) IMAGES_MIB << 20;
   private long imagePlaceBytes = (long) IMAGE_PLACES_MIB << 20;
   private OptionalLong spanThreshold = OptionalLong.empty();
@@ -157,6 +160,7 @@ public final class PipelineConfig implements Cloneable {
         checkpointChunks,
         totalsInterval,
         imagePatience,
+        waitingBytes,
         spanThreshold,
         limits,
         keepEnded,
@@ -293,9 +297,9 @@ public final class PipelineConfig implements Cloneable {
       return this;
     }
 
-    /** Other limits of what is held behind gaps. */
-    public Builder late(LateLimits held) {
-      config.limits = config.limits.withLate(held);
+    /** More or less memory of a partition for chunks that wait for their image. */
+    public Builder waitingBytes(long bytes) {
+      config.waitingBytes = bytes;
       return this;
     }
 

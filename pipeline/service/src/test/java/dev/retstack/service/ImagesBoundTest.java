@@ -4,7 +4,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
-import dev.retstack.graph.limits.LateLimits;
 import dev.retstack.graph.report.Report;
 import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.schema.Chunk;
@@ -228,7 +227,7 @@ class ImagesBoundTest {
       sendMissing(hostile);
       send(producer, others);
       try (Pipeline pipeline =
-          PipelineService.start(bench.config().but().late(LateLimits.NONE).build())) {
+          PipelineService.start(bench.config().but().waitingBytes(1 << 20).build())) {
         awaitEnded(pipeline, others);
         Scraped page =
             bench.awaitScrape(

@@ -280,6 +280,7 @@ class PipelineTest {
         .setKind("LOST")
         .setSeverity("ERROR")
         .setTime(1)
+        .setChunk(0)
         .build();
   }
 

@@ -108,7 +108,6 @@ public final class Accuracy {
     state.events(new OwnTime(core));
     Subject subject = Subject.of(state);
     received.forEach(subject::apply);
-    state.settle();
     Report report = ReportBuilder.of(state).build();
     Tally calls = new Tally();
     Tally total = new Tally();

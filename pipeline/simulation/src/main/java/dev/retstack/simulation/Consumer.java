@@ -102,9 +102,8 @@ final class Consumer {
   private static GraphState stored(byte[] bytes) {
     try {
       return bytes.length == 0
-          ? new GraphState(Subject.PATIENT)
-          : GraphState.readFrom(
-              new DataInputStream(new ByteArrayInputStream(bytes)), Subject.PATIENT);
+          ? new GraphState()
+          : GraphState.readFrom(new DataInputStream(new ByteArrayInputStream(bytes)));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

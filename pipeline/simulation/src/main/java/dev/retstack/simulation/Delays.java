@@ -37,4 +37,15 @@ final class Delays {
     Collections.sort(arrivals, java.util.Comparator.comparingInt(Arrival::place));
     return arrivals.stream().map(Arrival::number).toList();
   }
+
+  /** Those arrivals that come neither again nor behind a later one. */
+  static List<Integer> inOrder(List<Integer> arrivals) {
+    List<Integer> kept = new ArrayList<>();
+    for (int number : arrivals) {
+      if (kept.isEmpty() || number > kept.getLast()) {
+        kept.add(number);
+      }
+    }
+    return kept;
+  }
 }

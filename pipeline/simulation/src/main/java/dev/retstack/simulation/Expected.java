@@ -5,14 +5,12 @@ import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.simulation.model.ModelChunk;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.TreeMap;
 
 /**
- * What a reader must know of one core's records after these chunks came in any order. Chunks that
- * came too late do not count.
+ * What a reader must know of one core's records after these chunks came in any order. A chunk that
+ * comes behind a later one does not count.
  */
 final class Expected {
-  private final TreeMap<Long, ModelChunk> come = new TreeMap<>();
   private final List<Loss> losses = new ArrayList<>();
   private long nextSequence;
   private long recordsBefore;
@@ -21,14 +19,9 @@ final class Expected {
 
   /** A chunk came, unharmed. */
   void take(ModelChunk chunk) {
-    come.putIfAbsent(chunk.meta().sequence(), chunk);
-  }
-
-  /** No more chunks come. */
-  Expected done() {
-    come.values().forEach(this::next);
-    come.clear();
-    return this;
+    if (chunk.meta().sequence() >= nextSequence) {
+      next(chunk);
+    }
   }
 
   private void next(ModelChunk chunk) {

@@ -123,7 +123,7 @@ public record Faults(
         expected.take(come.getLast());
       }
     }
-    return new Delivery(come, expected.done().lost());
+    return new Delivery(come, expected.lost());
   }
 
   private List<long[]> overwrite(List<long[]> records, SplittableRandom random) {

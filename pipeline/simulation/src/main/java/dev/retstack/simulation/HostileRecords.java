@@ -7,7 +7,6 @@ import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.input.ImageInfo;
 import dev.retstack.graph.input.ImageTraits;
 import dev.retstack.graph.limits.GraphLimits;
-import dev.retstack.graph.limits.LateLimits;
 import dev.retstack.graph.symbol.SymbolTable;
 import dev.retstack.graph.symbol.SymbolTable.Symbol;
 import dev.retstack.graph.totals.TimeRules;
@@ -59,10 +58,8 @@ final class HostileRecords {
     SNAPSHOT,
     /** Everything that can be shown is shown. */
     LOOK,
-    /** What is held is told. */
-    TELL,
-    /** No gap is filled any more. */
-    SETTLE
+    /** Totals are published. */
+    PUBLISH
   }
 
   /**
@@ -132,14 +129,6 @@ final class HostileRecords {
   }
 
   private GraphLimits limits() {
-    LateLimits late =
-        switch (random.nextInt(4)) {
-          case 0 -> LateLimits.NONE;
-          case 1 -> LateLimits.DEFAULT;
-          default ->
-              new LateLimits(
-                  random.nextInt(5), 1 << random.nextInt(16), random.nextInt(20), 1 << 14);
-        };
     return GraphLimits.DEFAULT
         .but()
         .maxDepth(maxDepth)
@@ -149,7 +138,6 @@ final class HostileRecords {
         .edges(pick(0, 1, 2, 5, 200, 1 << 20))
         .cores(pick(1, 2, 100))
         .tasks(pick(1, 2, 3, 5, 50, 4096))
-        .late(late)
         .build();
   }
 

@@ -1,8 +1,6 @@
 package dev.retstack.simulation;
 
 import dev.retstack.graph.input.ApplyResult;
-import dev.retstack.graph.limits.GraphLimits;
-import dev.retstack.graph.limits.LateLimits;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.simulation.model.ModelChunk;
@@ -10,17 +8,13 @@ import dev.retstack.simulation.model.ModelCore;
 
 /** What is tested: it takes chunks and has a graph to show. */
 interface Subject {
-  /** Limits with which no chunk comes too late. */
-  GraphLimits PATIENT =
-      GraphLimits.DEFAULT.withLate(new LateLimits(1 << 20, 1L << 40, 1L << 40, 1L << 40));
-
   ApplyResult apply(ModelChunk chunk);
 
   GraphState state();
 
   /** The product itself: chunks come over the wire, an image when it is asked for. */
   static Subject product() {
-    return of(new GraphState(PATIENT));
+    return of(new GraphState());
   }
 
   static Subject of(GraphState state) {

@@ -112,7 +112,7 @@ final class World {
     for (ModelCore core : cores) {
       Optional<CoreGraph> graph = state.core(core.key());
       if (graph.isPresent()) {
-        Expected e = expected.get(core.key()).done();
+        Expected e = expected.get(core.key());
         Validations.equal("records", e.records(), graph.get().progress().records());
         Validations.equal("lost", e.lost(), graph.get().progress().lost());
         Validations.equal("losses", e.losses(), graph.get().losses().rows());

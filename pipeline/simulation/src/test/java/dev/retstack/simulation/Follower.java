@@ -13,45 +13,32 @@ import java.util.Map;
 
 /**
  * What is published of a state, and a reader that follows it. Records become visible by {@link
- * #commit}; {@link #abort} drops those that are not. A reader that is told of an amended core drops
- * what it has of that core from that chunk on.
+ * #commit}; {@link #abort} drops those that are not.
  */
 final class Follower implements GraphEvents {
-  private sealed interface Published {}
-
-  private record Finding(CoreKey core, long chunk, int revision, Object what)
-      implements Published {}
-
-  private record Amended(CoreKey core, long chunk, int revision) implements Published {}
+  private record Finding(CoreKey core, long chunk, Object what) {}
 
   private final long threshold;
-  private final boolean followsTheRule;
-  private final List<Published> open = new ArrayList<>();
-  private final Map<CoreKey, List<Finding>> known = new HashMap<>();
+  private final List<Finding> open = new ArrayList<>();
+  private final Map<CoreKey, List<Object>> known = new HashMap<>();
   private CoreKey core;
   private long chunk;
-  private int revision;
-  private long amendments;
 
-  Follower(long threshold, boolean followsTheRule) {
+  Follower(long threshold) {
     this.threshold = threshold;
-    this.followsTheRule = followsTheRule;
   }
 
-  /** What is known of each core, in order. */
+  /** What is known of each core, in order, with the chunk in which it was found. */
   Map<CoreKey, List<Object>> view() {
-    Map<CoreKey, List<Object>> view = new HashMap<>();
-    known.forEach((key, of) -> view.put(key, of.stream().map(Finding::what).toList()));
-    view.values().removeIf(List::isEmpty);
-    return view;
-  }
-
-  long amendments() {
-    return amendments;
+    return known;
   }
 
   void commit() {
-    open.forEach(this::take);
+    for (Finding one : open) {
+      known
+          .computeIfAbsent(one.core(), _ -> new ArrayList<>())
+          .add(List.of(one.chunk(), one.what()));
+    }
     open.clear();
   }
 
@@ -59,29 +46,10 @@ final class Follower implements GraphEvents {
     open.clear();
   }
 
-  private void take(Published record) {
-    switch (record) {
-      case Finding f -> known.computeIfAbsent(f.core(), _ -> new ArrayList<>()).add(f);
-      case Amended a -> {
-        amendments++;
-        List<Finding> of = known.computeIfAbsent(a.core(), _ -> new ArrayList<>());
-        if (followsTheRule) {
-          of.removeIf(f -> f.chunk() >= a.chunk() && f.revision() < a.revision());
-        }
-      }
-    }
-  }
-
   @Override
   public void chunk(CoreGraph of, long sequence) {
     core = of.key();
     chunk = sequence;
-    revision = of.revision();
-  }
-
-  @Override
-  public void amended(CoreGraph of, long sequence, long time) {
-    open.add(new Amended(of.key(), sequence, of.revision()));
   }
 
   @Override
@@ -95,7 +63,6 @@ final class Follower implements GraphEvents {
         new Finding(
             core,
             chunk,
-            revision,
             List.of(
                 call.task(),
                 call.instance(),
@@ -112,7 +79,6 @@ final class Follower implements GraphEvents {
 
   @Override
   public void anomaly(CoreGraph of, Anomaly found) {
-    AnomalyRow row = AnomalyRow.of(of, found);
-    open.add(new Finding(core, chunk, revision, row));
+    open.add(new Finding(core, chunk, AnomalyRow.of(of, found)));
   }
 }

@@ -80,12 +80,7 @@ class KeyframeLossTest {
             }
             Arrays.fill(came, first, random.nextInt(first, chunks.size()) + 1, true);
             GraphState state =
-                check(
-                    core,
-                    chunks,
-                    came,
-                    Subject.of(new GraphState(Subject.PATIENT).anywhere()),
-                    new long[3]);
+                check(core, chunks, came, Subject.of(new GraphState().anywhere()), new long[3]);
             assertThat(ReportBuilder.of(state).build().lost()).isZero();
             assertThat(ReportBuilder.of(state).anomalies())
                 .extracting(AnomalyRow::kind)
@@ -118,7 +113,6 @@ class KeyframeLossTest {
       }
     }
     GraphState state = subject.state();
-    state.settle();
     Validations.treesAreTrue(state, List.of(core));
     Validations.nothingInvented(ReportBuilder.of(state).build(), List.of(core));
     Map<Long, String> told = new TreeMap<>();

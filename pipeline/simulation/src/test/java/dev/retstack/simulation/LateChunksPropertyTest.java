@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.input.ApplyResult;
-import dev.retstack.graph.limits.GraphLimits;
-import dev.retstack.graph.limits.LateLimits;
 import dev.retstack.graph.report.Report;
 import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.state.GraphState;
@@ -22,160 +20,81 @@ import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
 /**
- * Chunks that come again, late, in any order, or not at all, with owners that die in between. In
- * the end, what is known and published is what the same chunks give in order.
+ * Chunks that come again, late, or not at all, with owners that die in between. In the end, what is
+ * known and published is what the chunks give that did not come late.
  */
 class LateChunksPropertyTest {
   private static final long[] THRESHOLDS = {0, 30, 1000};
   private static final int LATE_MAX = 40;
 
   @Test
-  void chunksInAnyOrderGiveTheBytesOfThoseInOrder() {
-    Seeds.each(
-        seed -> {
-          SplittableRandom random = new SplittableRandom(seed);
-          GraphState expected = state(LateLimits.DEFAULT);
-          GraphState subject = state(LateLimits.DEFAULT);
-          for (ModelCore core : Cores.any(random, 3, random.nextInt(3) * 10)) {
-            List<ModelChunk> sent = sent(core, random);
-            sent.forEach(chunk -> apply(expected, chunk));
-            for (int i : Delays.of(sent.size(), 0, 0, random.nextInt(600), LATE_MAX, random)) {
-              apply(subject, sent.get(i));
-              if (random.nextInt(50) == 0) {
-                ReportBuilder.of(subject).build(); // looking at it changes nothing
-              }
-            }
-          }
-          assertThat(subject.heldChunks()).isZero();
-          assertThat(LinkedRunsTest.snapshot(subject)).isEqualTo(LinkedRunsTest.snapshot(expected));
-          assertThat(subject.cores())
-              .extracting(core -> core.revision())
-              .isEqualTo(expected.cores().stream().map(core -> core.revision()).toList());
-        });
+  void aLateChunkIsLostAndCounted() {
+    long[] late = new long[1];
+    Seeds.each(seed -> late[0] += follow(seed, false));
+    assertThat(late[0]).as("late chunks").isPositive();
   }
 
   @Test
-  void whoFollowsEndsWithWhatIsPublishedOfChunksInOrder() {
-    long[] amendments = new long[1];
-    Seeds.each(seed -> amendments[0] += follow(seed, LateLimits.DEFAULT, true));
-    assertThat(amendments[0]).as("amendments").isPositive();
-  }
-
-  @Test
-  void canaryWhoIgnoresAmendmentsIsWrong() {
-    assertThatThrownBy(() -> Seeds.each(seed -> follow(seed, LateLimits.DEFAULT, false)))
+  void canaryAReaderThatExpectsLateChunksIsWrong() {
+    assertThatThrownBy(() -> Seeds.each(seed -> follow(seed, true)))
         .isInstanceOf(AssertionError.class)
         .hasMessageContaining("-Dretstack.seed=");
   }
 
-  @Test
-  void canaryWhoHoldsNothingIsWrong() {
-    assertThatThrownBy(() -> Seeds.each(seed -> follow(seed, LateLimits.NONE, true)))
-        .isInstanceOf(AssertionError.class)
-        .hasMessageContaining("-Dretstack.seed=");
-  }
-
-  /** Returns how often it was amended. */
-  private static long follow(long seed, LateLimits limits, boolean followsTheRule) {
+  /** Returns how many chunks came late. */
+  private static long follow(long seed, boolean expectsLate) {
     SplittableRandom random = new SplittableRandom(seed);
     long threshold = THRESHOLDS[random.nextInt(THRESHOLDS.length)];
     int drop = random.nextBoolean() ? 0 : random.nextInt(50);
     int late = random.nextInt(600);
     int crash = random.nextInt(30);
     int store = 1 + random.nextInt(100);
-    List<ModelChunk> inOrder = new ArrayList<>();
+    GraphState expected = state();
+    Follower published = new Follower(threshold);
+    expected.events(published);
     List<List<ModelChunk>> arriving = new ArrayList<>();
+    long lost = 0;
     for (ModelCore core : Cores.any(random, 3, random.nextInt(3) * 10)) {
       List<ModelChunk> sent = sent(core, random);
       List<Integer> arrivals =
           Delays.of(sent.size(), drop, random.nextInt(200), late, LATE_MAX, random);
-      arrivals.stream().distinct().sorted().map(sent::get).forEach(inOrder::add);
+      List<Integer> inOrder = Delays.inOrder(arrivals);
+      lost += arrivals.stream().filter(i -> !inOrder.contains(i)).count();
+      (expectsLate ? arrivals.stream().distinct().sorted() : inOrder.stream())
+          .forEach(i -> apply(expected, sent.get(i)));
       arriving.add(new ArrayList<>(arrivals.stream().map(sent::get).toList()));
     }
-    GraphState expected = state(LateLimits.NONE);
-    Follower published = new Follower(threshold, true);
-    expected.events(published);
-    inOrder.forEach(chunk -> apply(expected, chunk));
     published.commit();
 
-    Follower follower = new Follower(threshold, followsTheRule);
+    Follower follower = new Follower(threshold);
     List<ModelChunk> log = mixed(arriving, random);
-    byte[] stored = LinkedRunsTest.snapshot(state(limits));
+    byte[] stored = LinkedRunsTest.snapshot(state());
     int next = 0;
-    GraphState owner = restored(stored, limits, follower);
+    GraphState owner = restored(stored, follower);
     for (int at = 0; at < log.size(); at++) {
       apply(owner, log.get(at));
       Validations.invariants(owner);
+      if (random.nextInt(50) == 0) {
+        ReportBuilder.of(owner).build(); // looking at it changes nothing
+      }
       if (Faults.hits(random, store)) {
-        owner.tell();
         follower.commit();
         stored = LinkedRunsTest.snapshot(owner);
         next = at + 1;
       } else if (Faults.hits(random, crash)) {
         follower.abort();
-        owner = restored(stored, limits, follower);
+        owner = restored(stored, follower);
         at = next - 1;
         crash = Math.max(0, crash - 5); // it comes to an end
       }
     }
-    owner.tell();
     follower.commit();
     sameResult(expected, owner);
     assertThat(follower.view()).isEqualTo(published.view());
-    byte[] before = LinkedRunsTest.snapshot(owner);
-    owner.settle();
-    sameResult(expected, owner);
-    assertThat(owner.heldChunks()).isZero();
-    sameResult(expected, restored(before, limits, follower));
-    return follower.amendments();
-  }
-
-  @Test
-  void whatComesBehindTheWindowIsCountedAndNeverWrong() {
-    long[] late = new long[1];
-    Seeds.each(
-        seed -> {
-          SplittableRandom random = new SplittableRandom(seed);
-          LateLimits limits = limits(random);
-          GraphState subject = state(limits);
-          GraphState expected = state(LateLimits.NONE);
-          long tooLate = 0;
-          for (ModelCore core : Cores.any(random, 3, random.nextInt(3) * 10)) {
-            List<ModelChunk> sent = sent(core, random);
-            boolean[] taken = new boolean[sent.size()];
-            List<Integer> refused = new ArrayList<>();
-            for (int i : Delays.of(sent.size(), 20, 100, random.nextInt(600), LATE_MAX, random)) {
-              ApplyResult result = apply(subject, sent.get(i));
-              taken[i] |= result != ApplyResult.STALE;
-              if (result == ApplyResult.STALE) {
-                refused.add(i);
-              }
-              if (random.nextInt(100) == 0) {
-                subject = restored(LinkedRunsTest.snapshot(subject), limits, null);
-              }
-            }
-            for (int i = 0; i < taken.length; i++) {
-              if (taken[i]) {
-                apply(expected, sent.get(i));
-              }
-            }
-            tooLate += refused.stream().filter(i -> !taken[i]).count();
-          }
-          sameResult(expected, subject);
-          long counted =
-              subject.cores().stream().mapToLong(c -> c.stats().get(Stat.LATE_CHUNKS)).sum();
-          assertThat(counted).isEqualTo(tooLate);
-          late[0] += counted;
-        });
-    assertThat(late[0]).as("chunks that came too late").isPositive();
-  }
-
-  private static LateLimits limits(SplittableRandom random) {
-    return new LateLimits(
-        random.nextInt(8),
-        random.nextBoolean() ? 1 << 20 : 300 + random.nextInt(2000),
-        random.nextBoolean() ? 1 << 20 : random.nextInt(20),
-        random.nextBoolean() ? 1 << 20 : 300 + random.nextInt(3000));
+    assertThat(owner.cores().stream().mapToLong(c -> c.stats().get(Stat.LATE_CHUNKS)).sum())
+        .isEqualTo(lost);
+    sameResult(expected, restored(LinkedRunsTest.snapshot(owner), follower));
+    return lost;
   }
 
   private static void sameResult(GraphState expected, GraphState subject) {
@@ -206,24 +125,20 @@ class LateChunksPropertyTest {
     return log;
   }
 
-  private static GraphState state(LateLimits late) {
-    GraphState state = new GraphState(GraphLimits.DEFAULT.withLate(late));
+  private static GraphState state() {
+    GraphState state = new GraphState();
     state.image(ModelCore.image());
     return state;
   }
 
-  private static ApplyResult apply(GraphState state, ModelChunk chunk) {
+  private static void apply(GraphState state, ModelChunk chunk) {
     ApplyResult result = state.apply(chunk.meta(), chunk.core(), chunk.imageId(), chunk.batch());
-    assertThat(result).isNotIn(ApplyResult.NEEDS_IMAGE, ApplyResult.REFUSED);
-    return result;
+    assertThat(result).isIn(ApplyResult.APPLIED, ApplyResult.STALE, ApplyResult.LATE);
   }
 
-  private static GraphState restored(byte[] bytes, LateLimits late, Follower follower) {
+  private static GraphState restored(byte[] bytes, Follower follower) {
     try {
-      GraphState state =
-          GraphState.readFrom(
-              new DataInputStream(new ByteArrayInputStream(bytes)),
-              GraphLimits.DEFAULT.withLate(late));
+      GraphState state = GraphState.readFrom(new DataInputStream(new ByteArrayInputStream(bytes)));
       state.events(follower);
       return state;
     } catch (IOException e) {

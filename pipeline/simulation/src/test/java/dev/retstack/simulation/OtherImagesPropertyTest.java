@@ -67,8 +67,6 @@ class OtherImagesPropertyTest {
         mapped.apply(moved(chunk, base, i == 0));
       }
     }
-    plain.state().settle();
-    mapped.state().settle();
     same(core, plain.state(), mapped.state());
     for (FunctionRow row : ReportBuilder.of(mapped.state()).build().functions()) {
       calls[row.imageId().equals("0bject") ? 1 : 0] += row.calls();

@@ -6,7 +6,6 @@ import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.coverage.CoverageBuilder;
 import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.limits.GraphLimits;
-import dev.retstack.graph.limits.LateLimits;
 import dev.retstack.graph.limits.StateBudget;
 import dev.retstack.graph.report.AnomalySum;
 import dev.retstack.graph.report.ReportBuilder;
@@ -67,7 +66,6 @@ class RestingCoresTest {
             .tasks(8)
             .functions(200)
             .edges(300)
-            .late(LateLimits.NONE)
             .build();
     GraphState roomy = state(limits, new StateBudget(ROOMY, 0));
     GraphState tight = state(limits, tight());

@@ -101,8 +101,6 @@ class TimelinePropertyTest {
         Subject.of(kept).apply(chunk);
       }
     }
-    placed.settle();
-    kept.settle();
     for (CoreGraph core : kept.cores()) {
       core.closeAt(core.progress().time());
       placed.core(core.key()).orElseThrow().closeAt(core.progress().time());

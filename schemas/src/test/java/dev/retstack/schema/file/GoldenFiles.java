@@ -199,7 +199,6 @@ final class GoldenFiles {
             .setInterrupt(true)
             .setLost(6)
             .setChunk(41)
-            .setRevision(2)
             .build(),
         Anomaly.newBuilder()
             .setSession("session-1")
@@ -217,7 +216,6 @@ final class GoldenFiles {
             .setCause("a wrong clobber list")
             .setCure("look at the epilogue")
             .setChunk(41)
-            .setRevision(2)
             .build(),
         Profile.newBuilder()
             .setSession("session-1")

@@ -78,6 +78,7 @@ class JavaScriptTest {
             .setTime(77)
             .setExpected("0x401136")
             .setReceived(SMASHED)
+            .setChunk(0)
             .build();
     assertThat(read(modules, folder, anomaly, "plain"))
         .contains("\"received\":\"" + SMASHED + "\"")

@@ -40,8 +40,8 @@ import picocli.CommandLine.Parameters;
       "  re-inject OFFSET...  send them again unchanged: key, value, headers; or --all",
       "OFFSET is the letter's place in the dead-letters topic, as list shows it. A letter"
           + " stays there when it is sent again.",
-      "A chunk that was applied in the meantime is ignored. So is one that comes after"
-          + " its successors.",
+      "A chunk that was applied in the meantime is ignored. One that comes after its"
+          + " successors is late, and gets another letter.",
       "Exit codes: 0 done, 3 no such letter, 4 Kafka does not answer or refuses."
     },
     footer = "  retstack dead-letters list --format csv")

@@ -1,7 +1,6 @@
 package dev.retstack.cli.verb;
 
 import dev.retstack.graph.limits.GraphLimits;
-import dev.retstack.graph.limits.LateLimits;
 import dev.retstack.service.PipelineConfig;
 import java.time.Duration;
 import java.util.Map;
@@ -77,23 +76,14 @@ final class MemberOptions {
   private Integer stateMebibytes;
 
   @Option(
-      names = "--late-chunks",
-      defaultValue = "64",
+      names = "--waiting-mib",
+      defaultValue = "" + PipelineConfig.WAITING_MIB,
       paramLabel = "N",
       description =
-          "Chunks of a core that are held while an earlier one is missing, so that it counts"
-              + " if it still comes (default: ${DEFAULT-VALUE}). With 0, a missing chunk is lost at"
-              + " once.")
-  private int lateChunks;
-
-  @Option(
-      names = "--late-mib",
-      defaultValue = "32",
-      paramLabel = "N",
-      description =
-          "MiB of such chunks that a partition holds, in memory and in each checkpoint; one"
-              + " core takes at most a quarter (default: ${DEFAULT-VALUE}).")
-  private int lateMebibytes;
+          "MiB of a partition for the names and offsets of chunks that wait for their image, and as"
+              + " much again for their records (default: ${DEFAULT-VALUE}). Beyond it, those that"
+              + " waited longest go to dead-letters.")
+  private int waitingMebibytes;
 
   @Option(
       names = "--images-mib",
@@ -126,8 +116,7 @@ final class MemberOptions {
         .totalsInterval(Duration.ofSeconds(totalsSeconds))
         .limits(GraphLimits.DEFAULT.but().treeCallsPerCore(treeCalls).cores(cores).build())
         .keepEnded(keepEnded)
-        .late(
-            LateLimits.DEFAULT.withChunksPerCore(lateChunks).withBytes((long) lateMebibytes << 20))
+        .waitingBytes((long) waitingMebibytes << 20)
         .imageBytes((long) imagesMebibytes << 20)
         .imagePlaceBytes((long) placesMebibytes << 20);
     if (stateMebibytes != null) {

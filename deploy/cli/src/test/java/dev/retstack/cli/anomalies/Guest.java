@@ -81,11 +81,10 @@ final class Guest {
         continue;
       }
       ApplyResult result = state.apply(meta, core, image.id(), batch);
-      if (result != ApplyResult.APPLIED && result != ApplyResult.HELD) {
+      if (result != ApplyResult.APPLIED) {
         throw new AssertionError(result);
       }
     }
-    state.settle();
     return state;
   }
 

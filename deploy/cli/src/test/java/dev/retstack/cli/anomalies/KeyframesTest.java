@@ -204,7 +204,6 @@ class KeyframesTest {
         FleetOptions.standard().withThreads(1),
         applied,
         FleetListener.NONE);
-    applied.state.settle();
   }
 
   /** The pipeline without its service. */

@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.retstack.graph.calls.CoreGraph;
 import dev.retstack.graph.check.AnomalyKind;
 import dev.retstack.graph.check.Stat;
-import dev.retstack.graph.limits.GraphLimits;
-import dev.retstack.graph.limits.LateLimits;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.graph.tree.CallTreeLog;
 import dev.retstack.graph.tree.Ending;
@@ -27,7 +25,7 @@ import java.util.TreeMap;
  * another tells who got them all.
  */
 final class LossyReader {
-  final GraphState state = new GraphState(GraphLimits.DEFAULT.withLate(LateLimits.NONE));
+  final GraphState state = new GraphState();
   private final SplittableRandom random;
   private final double share;
   private boolean inGap;

@@ -5,6 +5,7 @@ import static dev.retstack.graph.symbol.SymbolTable.textBytes;
 import dev.retstack.graph.check.AnomalyLog;
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.check.StatCounts;
+import dev.retstack.graph.input.ApplyResult;
 import dev.retstack.graph.input.CallerPcs;
 import dev.retstack.graph.input.ChunkMeta;
 import dev.retstack.graph.input.ClockUnit;
@@ -89,8 +90,6 @@ public final class CoreGraph extends KnownCore {
   /** Switches and interrupts in the digest, since the core is in memory. */
   private long contexts;
 
-  private int revision;
-
   /** Of so many bytes on it was too large to rest. */
   private long tooLarge = Long.MAX_VALUE;
 
@@ -136,7 +135,13 @@ public final class CoreGraph extends KnownCore {
         new CoreReconstructor(image, limits.maxDepth(), limits.tasks(), accounts, account);
   }
 
-  public boolean apply(ChunkMeta meta, RecordBatch batch, GraphEvents listener) {
+  /** Takes a chunk. One that is not behind all that were taken is counted, and changes nothing. */
+  public ApplyResult apply(ChunkMeta meta, RecordBatch batch, GraphEvents listener) {
+    if (meta.sequence() < reconstructor.nextSequence()) {
+      boolean late = losses.isMissing(meta.sequence());
+      count(late ? Stat.LATE_CHUNKS : Stat.STALE_CHUNKS, 1);
+      return late ? ApplyResult.LATE : ApplyResult.STALE;
+    }
     try {
       touch();
       events = listener;
@@ -154,7 +159,7 @@ public final class CoreGraph extends KnownCore {
       }
       tree.sealWhereBounded();
       settle();
-      return taken;
+      return taken ? ApplyResult.APPLIED : ApplyResult.REFUSED;
     } catch (RuntimeException | StackOverflowError | AssertionError e) {
       // an OutOfMemoryError is no chunk's own doing, and ends the process
       throw BrokenCoreException.of(key(), meta.sequence(), e);
@@ -255,16 +260,6 @@ public final class CoreGraph extends KnownCore {
   private void touch() {
     touched = true;
     profile().touch();
-  }
-
-  /** How often what was told of it was amended, since a chunk came late. */
-  public int revision() {
-    return revision;
-  }
-
-  public void setRevision(int times) {
-    touched = true;
-    revision = times;
   }
 
   @Override
@@ -519,7 +514,7 @@ public final class CoreGraph extends KnownCore {
     }
   }
 
-  /** Reads what {@link #writeChanges} wrote into this new core, but for held chunks. */
+  /** Reads what {@link #writeChanges} wrote into this new core. */
   public void readParts(StateParts.Core parts) throws IOException {
     read(parts);
     writtenFrames = StateLog.hash(part(""), parts.frames());
@@ -561,7 +556,6 @@ public final class CoreGraph extends KnownCore {
       reconstructor.writeTo(frames);
       stats.writeTo(frames);
       frames.writeLong(digest);
-      frames.writeInt(revision);
       losses.writeTo(logs);
       anomalies.writeTo(logs);
       other.writeTo(logs);
@@ -593,10 +587,6 @@ public final class CoreGraph extends KnownCore {
     accounts.restored(reconstructor.current());
     stats.readFrom(frames);
     digest = frames.readLong();
-    revision = frames.readInt();
-    if (revision < 0) {
-      throw new IOException("corrupt snapshot: revision " + revision);
-    }
     losses.readFrom(logs);
     anomalies.readFrom(logs);
     other.readFrom(logs);

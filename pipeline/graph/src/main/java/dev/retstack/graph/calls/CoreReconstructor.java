@@ -92,16 +92,11 @@ public final class CoreReconstructor {
   }
 
   /**
-   * Takes the next chunk.
+   * Takes a chunk behind all that were taken.
    *
-   * @return false where it was stale (came again, or after a later one) or came after the core's
-   *     end; such a chunk is counted and changes nothing else
+   * @return false where it came after the core's end: it is counted and changes nothing else
    */
   boolean apply(ChunkMeta meta, RecordBatch batch) {
-    if (meta.sequence() < nextSequence) {
-      accounts.count(Stat.STALE_CHUNKS, 1);
-      return false;
-    }
     if (end != CoreEnd.RUNNING || meta.sequence() > MAX_SEQUENCE) {
       accounts.count(Stat.CONTRADICTORY_CHUNKS, 1);
       return false;

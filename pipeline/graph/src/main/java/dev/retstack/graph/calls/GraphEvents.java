@@ -10,20 +10,8 @@ import dev.retstack.schema.record.TaskName;
 
 /** Receives calls and anomalies while chunks are applied, for publishers. */
 public interface GraphEvents {
-  /**
-   * What follows is of this chunk.
-   *
-   * @param core whose chunk it is, of which {@link CoreGraph#revision()} is that of what follows
-   */
+  /** What follows was found in this chunk. */
   default void chunk(CoreGraph core, long sequence) {}
-
-  /**
-   * A chunk came late: whatever was told of this core's chunks from this number on no longer holds,
-   * and is told anew with a higher {@link CoreGraph#revision()}.
-   *
-   * @param time from which on it may differ, in the core's unit
-   */
-  default void amended(CoreGraph core, long sequence, long time) {}
 
   /** Where all calls of this core are put by their times, too; null where nobody asks for that. */
   default Pyramid pyramid(CoreGraph core) {

@@ -84,7 +84,7 @@ public abstract sealed class KnownCore permits CoreGraph, RestingCore {
   /** How far it came. */
   public abstract CoreSummary summary();
 
-  /** Writes all but {@link #writeIdentity identity}, profile and held chunks. */
+  /** Writes all but {@link #writeIdentity identity} and profile. */
   public abstract void writeTo(DataOutput out) throws IOException;
 
   /** Writes what is not what the log of the state holds of it. */

@@ -27,7 +27,7 @@ public enum Stat {
   GAP_CHUNKS(ERROR, WIRE, false, "chunks that never came"),
   STALE_CHUNKS(INFO, WIRE, false, "chunks that came again, and were ignored"),
   LATE_CHUNKS(
-      WARNING, WIRE, false, "chunks that came after they had counted as lost, and were ignored"),
+      ERROR, WIRE, false, "chunks that came after a later one of their core: lost, and refused"),
   CONTRADICTORY_CHUNKS(
       ERROR,
       WIRE,

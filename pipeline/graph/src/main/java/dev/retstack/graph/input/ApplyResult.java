@@ -4,13 +4,10 @@ package dev.retstack.graph.input;
 public enum ApplyResult {
   /** Its records are in the state. */
   APPLIED,
-  /**
-   * It is kept until the chunks ahead of it come, or are given up; or it came late, and there are
-   * still such chunks. It counts in all that is shown.
-   */
-  HELD,
-  /** It came again, or after its gap was given up: counted, changed nothing else. */
+  /** It came again: counted, changed nothing else. */
   STALE,
+  /** It came after a later one of its core, and is lost: counted, changed nothing else. */
+  LATE,
   /** Its image is unknown: nothing was changed; give the image and apply the chunk again. */
   NEEDS_IMAGE,
   /** It is of a new core, for which the budget of bytes has no room: counted, nothing else. */

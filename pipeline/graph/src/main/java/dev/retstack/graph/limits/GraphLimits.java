@@ -11,7 +11,6 @@ package dev.retstack.graph.limits;
  * @param edges call edges of one image in one session
  * @param cores cores in one state
  * @param tasks tasks of one core, those included that are over; twice as many stacks
- * @param late chunks held behind gaps
  * @param stacks nodes of the stacks by which the calls of a core add up; 0 = that is not asked for
  */
 public record GraphLimits(
@@ -22,12 +21,11 @@ public record GraphLimits(
     int edges,
     int cores,
     int tasks,
-    LateLimits late,
     int stacks) {
 
   /** What a trace of a sane program does not reach. */
   public static final GraphLimits DEFAULT =
-      new GraphLimits(65_536, 100_000, 100, 1 << 18, 1 << 20, 100_000, 4096, LateLimits.DEFAULT, 0);
+      new GraphLimits(65_536, 100_000, 100, 1 << 18, 1 << 20, 100_000, 4096, 0);
 
   /** The same, to be changed. */
   public Builder but() {
@@ -37,11 +35,6 @@ public record GraphLimits(
   /** The same limits with another size of the call tree. */
   public GraphLimits withTreeCallsPerCore(int calls) {
     return but().treeCallsPerCore(calls).build();
-  }
-
-  /** The same limits with others of chunks held behind gaps. */
-  public GraphLimits withLate(LateLimits held) {
-    return but().late(held).build();
   }
 
   /**
@@ -61,7 +54,6 @@ public record GraphLimits(
     private int edges;
     private int cores;
     private int tasks;
-    private LateLimits late;
     private int stacks;
 
     private Builder(GraphLimits from) {
@@ -72,7 +64,6 @@ public record GraphLimits(
       edges = from.edges;
       cores = from.cores;
       tasks = from.tasks;
-      late = from.late;
       stacks = from.stacks;
     }
 
@@ -118,12 +109,6 @@ public record GraphLimits(
       return this;
     }
 
-    /** Other chunks held behind gaps. */
-    public Builder late(LateLimits limit) {
-      late = limit;
-      return this;
-    }
-
     /** Other nodes of stacks. */
     public Builder stacks(int limit) {
       stacks = limit;
@@ -133,15 +118,7 @@ public record GraphLimits(
     /** The limits as changed. */
     public GraphLimits build() {
       return new GraphLimits(
-          maxDepth,
-          treeCallsPerCore,
-          anomaliesPerKind,
-          functions,
-          edges,
-          cores,
-          tasks,
-          late,
-          stacks);
+          maxDepth, treeCallsPerCore, anomaliesPerKind, functions, edges, cores, tasks, stacks);
     }
   }
 }

@@ -38,6 +38,18 @@ public final class LossLog {
     }
   }
 
+  /** Whether this chunk of the core is missing. */
+  public boolean isMissing(long sequence) {
+    for (Loss loss : rows) {
+      if (loss.kind() == Loss.Kind.MISSING
+          && loss.fromChunk() <= sequence
+          && sequence < loss.toChunk()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   /** The rows, in the order of the stream. */
   public List<Loss> rows() {
     return Collections.unmodifiableList(rows);

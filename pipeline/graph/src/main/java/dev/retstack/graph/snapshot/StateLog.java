@@ -22,7 +22,6 @@ import java.util.Map;
  * c/N            a core: identity, frames, counters
  * c/N/t          its tree; one that is full is not written again
  * c/N/l          its logs: losses, anomalies, values, interrupts
- * c/N/h          the chunks that it holds behind a gap
  * s/N            when a session was heard last
  * o/0            sessions that are over
  * </pre>
@@ -45,7 +44,6 @@ public final class StateLog {
   public static final String TREE = "/t";
 
   public static final String LOGS = "/l";
-  public static final String HELD = "/h";
 
   /** The hash of a part that is not there. */
   public static final long NONE = 0;

@@ -22,7 +22,7 @@ public final class StateParts {
     private final NavigableSet<Long> arcs = new TreeSet<>();
   }
 
-  /** The parts of a core, but for the chunks that it holds. */
+  /** The parts of a core. */
   @SuppressWarnings("ArrayRecordComponent") // handed over once, never compared nor a key
   public record Core(byte[] frames, byte[] tree, byte[] logs) {
     public int size() {
@@ -77,7 +77,7 @@ public final class StateParts {
       }
       case "c2" -> coreOf(number).add(rest);
       case "c3" -> {
-        require(Set.of(StateLog.TREE, StateLog.LOGS, StateLog.HELD).contains(rest), key);
+        require(Set.of(StateLog.TREE, StateLog.LOGS).contains(rest), key);
         coreOf(number).add(rest);
       }
       default -> require(false, key);
@@ -117,13 +117,6 @@ public final class StateParts {
   public Core core(long number) {
     String key = "c/" + number;
     return new Core(parts.get(key), parts.get(key + StateLog.TREE), parts.get(key + StateLog.LOGS));
-  }
-
-  /** What a core holds; null where that is nothing. */
-  public byte[] held(long number) {
-    return cores.get(number).contains(StateLog.HELD)
-        ? parts.get("c/" + number + StateLog.HELD)
-        : null;
   }
 
   /** When each session was heard last, by their numbers. */

@@ -16,8 +16,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.BiFunction;
-import java.util.function.Predicate;
-import java.util.function.UnaryOperator;
 
 /**
  * The cores of a state. Where the budget is crowded, those that were not used for longest go to
@@ -43,19 +41,12 @@ final class CoreTable {
   /** Those in memory, last that which was used last; empty where the budget has no bound. */
   private final LinkedHashMap<CoreKey, CoreGraph> awake = new LinkedHashMap<>(16, 0.75f, true);
 
-  /** Whether a core has to stay. */
-  private final Predicate<CoreGraph> stays;
-
   private final boolean rests;
   private final long least;
   private CoreGraph last;
 
-  CoreTable(
-      StateBudget budget,
-      Predicate<CoreGraph> stays,
-      BiFunction<KnownCore, StateBudget.Account, CoreGraph> maker) {
+  CoreTable(StateBudget budget, BiFunction<KnownCore, StateBudget.Account, CoreGraph> maker) {
     this.budget = budget;
-    this.stays = stays;
     this.maker = maker;
     this.rests = budget != StateBudget.UNLIMITED;
     this.least = Math.max(1, budget.limit() / LEAST_PART / StateBudget.PROMISE);
@@ -143,8 +134,7 @@ final class CoreTable {
     Iterator<CoreGraph> oldest = awake.values().iterator();
     while (awake.size() > least && oldest.hasNext() && budget.isCrowded(bytes)) {
       CoreGraph core = oldest.next();
-      boolean goes = core != used && !stays.test(core);
-      Optional<RestingCore> resting = goes ? core.rest() : Optional.empty();
+      Optional<RestingCore> resting = core == used ? Optional.empty() : core.rest();
       if (resting.isPresent()) {
         oldest.remove();
         rests(resting.get());
@@ -174,12 +164,8 @@ final class CoreTable {
     last = null;
   }
 
-  /**
-   * All of them to be read; one at rest is a copy, which is good until the next one.
-   *
-   * @param shown what is shown of one in memory
-   */
-  Collection<CoreGraph> read(UnaryOperator<CoreGraph> shown) {
+  /** All of them to be read; one at rest is a copy, which is good until the next one. */
+  Collection<CoreGraph> read() {
     return new AbstractCollection<>() {
       @Override
       public Iterator<CoreGraph> iterator() {
@@ -192,7 +178,7 @@ final class CoreTable {
 
           @Override
           public CoreGraph next() {
-            return shown.apply(CoreTable.this.read(next.next()));
+            return CoreTable.this.read(next.next());
           }
         };
       }
@@ -204,16 +190,10 @@ final class CoreTable {
     };
   }
 
-  /**
-   * How far all of them came.
-   *
-   * @param shown what is shown of one in memory
-   */
-  Collection<CoreSummary> summaries(UnaryOperator<CoreGraph> shown) {
+  /** How far all of them came. */
+  Collection<CoreSummary> summaries() {
     List<CoreSummary> summaries = new ArrayList<>(all.size());
-    for (KnownCore core : all.values()) {
-      summaries.add(core instanceof CoreGraph open ? shown.apply(open).summary() : core.summary());
-    }
+    all.values().forEach(core -> summaries.add(core.summary()));
     return summaries;
   }
 

@@ -21,8 +21,6 @@ import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.input.ImageInfo;
 import dev.retstack.graph.input.LateSymbols;
 import dev.retstack.graph.input.OtherImages;
-import dev.retstack.graph.late.LateCores;
-import dev.retstack.graph.late.PackedRecords;
 import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.limits.StateBudget;
 import dev.retstack.graph.pyramid.JobPyramids;
@@ -78,7 +76,7 @@ public final class GraphState {
   /** What a profile without functions takes. */
   private static final int PROFILE_BYTES = 2_550;
 
-  /** Cores of more records are dear to copy; who sends so many does not do so a thousand times. */
+  /** Larger cores are not tried on a copy: copying is expensive, and such cores are rare. */
   private static final int TRIAL_RECORDS = 1 << 17;
 
   private final GraphLimits limits;
@@ -89,9 +87,6 @@ public final class GraphState {
   private final StateLog log = new StateLog();
   private boolean restoring;
 
-  /** Numbers of cores that were read, and whose held chunks are read later. */
-  private final Set<Long> waiting = new HashSet<>();
-
   private final Map<String, ImageInfo> images = new LinkedHashMap<>();
   private final OtherImages others = new OtherImages(images::get);
   private final Map<ProfileKey, CallProfile> profiles = new LinkedHashMap<>();
@@ -100,13 +95,11 @@ public final class GraphState {
   private final StatCounts stats = new StatCounts();
   private final RecordLinks links = new RecordLinks();
   private final LinkedCalls linked = new LinkedCalls();
-  private final LateCores late;
   private final SessionAges ages;
   private final RefusedCores refused = new RefusedCores();
   private final CrowdedState crowded = new CrowdedState();
   private LateSymbols names = LateSymbols.NONE;
   private GraphEvents events;
-  private int firstRevision;
   private JobPyramids pyramids;
   private boolean careful;
 
@@ -140,19 +133,16 @@ public final class GraphState {
     this.rules = rules;
     this.budget = budget;
     this.byTask = byTask;
-    this.late = new LateCores(limits.late(), links, this::copy);
     this.cores =
         new CoreTable(
             budget,
-            core -> late.keeps(core) || waiting.contains(core.number()),
             (core, account) ->
                 newCore(core.key(), core.image(), core.unit(), core.profile(), account));
   }
 
   /**
    * A state that adds up the calls of each task for themselves. It costs time and memory per task,
-   * there is no snapshot of it, and chunks held behind gaps show when it is {@link #settle()
-   * settled}.
+   * and there is no snapshot of it.
    */
   public static GraphState byTask(GraphLimits limits, TimeRules rules) {
     return new GraphState(limits, rules, StateBudget.UNLIMITED, true);
@@ -168,14 +158,6 @@ public final class GraphState {
     return rules;
   }
 
-  /**
-   * New cores begin with this revision, and what was told of them before no longer holds: another
-   * state did, which was lost. 0 where there was none.
-   */
-  public void beginsWith(int revision) {
-    firstRevision = revision;
-  }
-
   /** Those who publish spans and anomalies hear of them from now on; null for none. */
   public void events(GraphEvents listener) {
     events = listener;
@@ -184,19 +166,12 @@ public final class GraphState {
   /** The calls of cores that begin from now on, and of those that have one, go into pyramids. */
   public void pyramids(JobPyramids ofCores) {
     pyramids = ofCores;
-    for (KnownCore core : cores.known()) {
-      if (core instanceof CoreGraph open && late.holds(open)) {
-        open.placeIn(ofCores.of(core.key())); // what it holds may be taken at any time
-      }
-    }
   }
 
   /**
-   * What a core did when: a copy of its pyramid, with calls of chunks that are held behind gaps,
-   * and with calls that are open, as if they ended now.
+   * What a core did when: a copy of its pyramid, with calls that are open, as if they ended now.
    */
   public Optional<Drawn> drawn(CoreKey key) {
-    var _ = summary(key); // a gap that there is no room to show is given up
     KnownCore core = cores.known(key);
     Pyramid pyramid = pyramids == null ? null : pyramids.of(key);
     if (core == null || pyramid == null) {
@@ -204,11 +179,7 @@ public final class GraphState {
     }
     Pyramid copy = pyramid.copy();
     CoreGraph read = cores.read(core);
-    if (late.holds(read)) {
-      late.place(read, copy);
-    } else {
-      read.placeOpen(copy);
-    }
+    read.placeOpen(copy);
     return Optional.of(new Drawn(copy, read.progress().taskNames()));
   }
 
@@ -267,7 +238,7 @@ public final class GraphState {
   public long bytes() {
     long sum = 0;
     for (KnownCore core : cores.known()) {
-      sum += core.account().used(); // and in it that of the copy which is shown of it
+      sum += core.account().used();
     }
     for (CallProfile profile : profiles.values()) {
       sum += profile.account().used();
@@ -320,38 +291,22 @@ public final class GraphState {
     return Optional.ofNullable(images.get(imageId));
   }
 
-  /** Takes a chunk of a core, whose records are packed here where it has to be held. */
-  public ApplyResult apply(ChunkMeta meta, CoreKey key, String imageId, RecordBatch batch) {
-    return apply(meta, key, imageId, batch, () -> PackedRecords.of(batch));
-  }
-
   /**
    * Takes a chunk of a core.
    *
    * @param batch its records, which are linked where they are not, and only read otherwise
-   * @param packed the same records, asked for where the chunk has to be held
-   * @throws BrokenCoreException where a chunk, this one or one that was held, makes reconstruction
-   *     fail: this state is of no use any more, unless the exception says otherwise
+   * @throws BrokenCoreException where it makes reconstruction fail: this state is of no use any
+   *     more, unless the exception says otherwise
    */
-  public ApplyResult apply(
-      ChunkMeta meta,
-      CoreKey key,
-      String imageId,
-      RecordBatch batch,
-      Supplier<PackedRecords> packed) {
+  public ApplyResult apply(ChunkMeta meta, CoreKey key, String imageId, RecordBatch batch) {
     try {
-      return take(meta, key, imageId, batch, packed);
+      return take(meta, key, imageId, batch);
     } catch (RuntimeException | StackOverflowError | AssertionError e) {
       throw BrokenCoreException.of(key, meta.sequence(), e);
     }
   }
 
-  private ApplyResult take(
-      ChunkMeta meta,
-      CoreKey key,
-      String imageId,
-      RecordBatch batch,
-      Supplier<PackedRecords> packed) {
+  private ApplyResult take(ChunkMeta meta, CoreKey key, String imageId, RecordBatch batch) {
     CoreGraph core = cores.use(key);
     if (core == null) {
       ImageInfo image = images.get(imageId);
@@ -371,12 +326,6 @@ public final class GraphState {
       if (pyramids != null) {
         pyramids.begin(key);
       }
-      if (firstRevision > 0) {
-        core.setRevision(firstRevision);
-        if (events != null) {
-          events.amended(core, meta.sequence(), meta.firstTime());
-        }
-      }
       if (anywhere && batch.keyframe() != null) {
         core.beginAt(meta);
       }
@@ -394,24 +343,17 @@ public final class GraphState {
       core.placeIn(pyramids.of(key));
     }
     cores.makeRoomFor(core);
-    ApplyResult result;
-    if (meta.sequence() == core.progress().nextSequence() && !late.holds(core)) {
-      if (careful && core.progress().records() < TRIAL_RECORDS) {
-        tryOnCopy(core, meta, batch);
-      }
-      result = core.apply(meta, batch, events) ? ApplyResult.APPLIED : ApplyResult.REFUSED;
-    } else {
-      result = late.take(core, meta, batch, packed, events);
+    if (careful && core.progress().records() < TRIAL_RECORDS) {
+      tryOnCopy(core, meta, batch);
     }
-    late.tick(events);
-    return result;
+    return core.apply(meta, batch, events);
   }
 
   private void tryOnCopy(CoreGraph core, ChunkMeta meta, RecordBatch batch) {
     try {
       CoreGraph copy = copy(core);
       try {
-        copy.apply(meta, batch, null);
+        var _ = copy.apply(meta, batch, null);
       } finally {
         copy.account().close();
       }
@@ -429,8 +371,8 @@ public final class GraphState {
   }
 
   /**
-   * A core takes no chunk from this one on, nor what it holds of them: it is {@link CoreEnd#BROKEN}
-   * and says why. The core is made where there is none.
+   * A core takes no chunk any more: it is {@link CoreEnd#BROKEN} and says why. The core is made
+   * where there is none.
    *
    * @return false where that is not possible: there is no image for it, or no room
    */
@@ -447,7 +389,6 @@ public final class GraphState {
       }
     }
     if (!core.isBroken()) {
-      late.breakOff(core, broken.sequence(), events);
       core.breakOff(broken);
     }
     return true;
@@ -457,23 +398,6 @@ public final class GraphState {
   public boolean isBroken(CoreKey key) {
     KnownCore core = cores.known(key);
     return core != null && core.summary().end() == CoreEnd.BROKEN;
-  }
-
-  /** Breaks a core that holds this chunk, or one behind it: nobody may send it again. */
-  public void breakHeld(BrokenCoreException broken) {
-    if (cores.known(broken.key()) instanceof CoreGraph core
-        && late.holds(core, broken.sequence())) {
-      late.breakOff(core, broken.sequence(), events);
-      core.breakOff(broken);
-    }
-  }
-
-  /**
-   * Where chunks stand in their log that were held and then left out since their core broke; each
-   * is told once. Nobody refused them when they came.
-   */
-  public long[] takeLeftOut() {
-    return late.takeLeftOut();
   }
 
   /** An empty state of the same limits and rules. */
@@ -490,18 +414,8 @@ public final class GraphState {
   }
 
   /**
-   * Tells the listener what is known of the chunks that are held behind gaps, as if these were
-   * losses. Chunks that come late amend it.
-   */
-  public void tell() {
-    if (events != null && !byTask) {
-      late.tell(events);
-    }
-  }
-
-  /**
-   * Takes the cores of settled states of the same limits and rules, none of which is in two of
-   * them, to be read together. Neither they nor this one take a chunk after it.
+   * Takes the cores of states of the same limits and rules, none of which is in two of them, to be
+   * read together. Neither they nor this one take a chunk after it.
    *
    * @return false where the limits are such that one state would not have kept all of it; then
    *     nothing is taken
@@ -553,7 +467,7 @@ public final class GraphState {
    */
   public boolean join(CoreSegment segment) {
     CoreGraph core = events == null ? cores.use(segment.key()) : null;
-    return core != null && !core.isBroken() && !late.holds(core) && segment.joinTo(core);
+    return core != null && !core.isBroken() && segment.joinTo(core);
   }
 
   /** Records of a core behind which its tree is likely to be full, so that segments can join. */
@@ -561,33 +475,9 @@ public final class GraphState {
     return 2L * limits.treeCallsPerCore();
   }
 
-  /** No chunk comes any more: all gaps are losses. What is shown does not change by it. */
-  public void settle() {
-    late.settle(events);
-  }
-
-  /**
-   * How far all cores came, at no cost: those that hold chunks behind gaps as they were told or
-   * shown last, at least up to the gap.
-   */
-  public Collection<CoreSummary> glance() {
-    return cores.summaries(late::glance);
-  }
-
-  /** How far all cores came, as {@link #cores()} has them; none is read for it. */
+  /** How far all cores came; none at rest is read for it. */
   public Collection<CoreSummary> summaries() {
-    showHeld();
-    return cores.summaries(this::shown);
-  }
-
-  /** Chunks that are held behind gaps. */
-  public int heldChunks() {
-    return late.chunks();
-  }
-
-  /** What is shown of the cores that hold chunks behind gaps. */
-  public Collection<CoreGraph> holding() {
-    return byTask ? List.of() : late.holding(events);
+    return cores.summaries();
   }
 
   /** When its sessions were heard last, and which of them are over. */
@@ -606,7 +496,7 @@ public final class GraphState {
    * @param waiting sessions of which chunks are still to come: they stay until then
    */
   public Set<String> forget(Supplier<Set<String>> waiting) {
-    Set<String> sessions = ages.drop(cores, late, events, waiting);
+    Set<String> sessions = ages.drop(cores, waiting);
     if (!sessions.isEmpty()) {
       profiles
           .entrySet()
@@ -633,7 +523,7 @@ public final class GraphState {
     return sessions;
   }
 
-  /** A copy of a core that adds up for itself; what it holds the core holds. */
+  /** A copy of a core that adds up for itself; its bytes are on the account of the core. */
   private CoreGraph copy(CoreGraph core) {
     StateBudget.Account account = core.account().part().lenient(true);
     account.charge(PROFILE_BYTES);
@@ -663,7 +553,7 @@ public final class GraphState {
     if (!restoring) {
       cores.makeRoom(promise);
       if (!budget.hasRoom(promise)) {
-        ages.drop(crowded.leaving(cores.known(), key.session(), promise), cores, late, events);
+        ages.drop(crowded.leaving(cores.known(), key.session(), promise), cores);
         ages.press();
       }
       if (!budget.hasRoom(promise)) {
@@ -702,48 +592,27 @@ public final class GraphState {
   }
 
   /**
-   * All cores, in the order in which they were first seen. Of those that hold chunks behind gaps it
-   * is a copy, good until the next chunk, in which the gaps are losses. Of those at rest it is a
-   * copy that is made when it is asked for: use one before the next, and not all of them together.
+   * All cores, in the order in which they were first seen. Of those at rest it is a copy that is
+   * made when it is asked for: use one before the next, and not all of them together.
    */
   public Collection<CoreGraph> cores() {
-    showHeld();
-    return cores.read(this::shown);
+    return cores.read();
   }
 
   /** A core, as {@link #cores()} has it. */
   public Optional<CoreGraph> core(CoreKey key) {
-    return Optional.ofNullable(cores.known(key)).map(cores::read).map(this::shown);
+    return Optional.ofNullable(cores.known(key)).map(cores::read);
   }
 
   /** How far a core came, as {@link #summaries()} has it. */
   public Optional<CoreSummary> summary(CoreKey key) {
-    return Optional.ofNullable(cores.known(key))
-        .map(core -> core instanceof CoreGraph open ? shown(open).summary() : core.summary());
+    return Optional.ofNullable(cores.known(key)).map(KnownCore::summary);
   }
 
-  /** What is shown of all cores that hold chunks, so that gaps which cannot be are given up. */
-  private void showHeld() {
-    if (!late.isEmpty() && !byTask) {
-      late.holding(events);
-    }
-  }
-
-  private CoreGraph shown(CoreGraph core) {
-    return byTask ? core : late.shown(core, events);
-  }
-
-  /**
-   * Gives a reader the totals per session, image and unit. Where chunks are held it is a copy, of
-   * which there is one at a time.
-   */
+  /** Gives a reader the totals per session, image and unit. */
   public void profiles(BiConsumer<ProfileKey, CallProfile> reader) {
-    if (late.isEmpty() || byTask) {
-      profiles.forEach(reader);
-      joined.forEach(other -> other.profiles.forEach(reader));
-    } else {
-      late.merged(profiles, events, reader);
-    }
+    profiles.forEach(reader);
+    joined.forEach(other -> other.profiles.forEach(reader));
   }
 
   /** Images that cores map beside their own. */
@@ -790,7 +659,6 @@ public final class GraphState {
       core.writeTo(body);
     }
     stats.writeTo(body);
-    late.writeTo(body);
     ages.writeTo(body);
     refused.writeTo(body);
     snapshot.finish();
@@ -834,7 +702,6 @@ public final class GraphState {
       state.makeRoom();
     }
     state.stats.readFrom(body);
-    state.late.readFrom(body, state.cores::use, cores);
     state.ages.readFrom(body);
     state.refused.readFrom(body);
     snapshot.finish();
@@ -907,7 +774,6 @@ public final class GraphState {
     for (KnownCore core : cores.known()) {
       core.writeChanges(log, to);
     }
-    late.writeChanges(log, to);
     ages.writeChanges(to);
     ByteOutput head = new ByteOutput(IMAGE_ROOM);
     SnapshotWriter snapshot = new SnapshotWriter(head, VERSION);
@@ -915,7 +781,6 @@ public final class GraphState {
     log.finish(to, snapshot.body());
     stats.writeTo(snapshot.body());
     ages.writeHeadTo(snapshot.body());
-    late.writeOrderTo(snapshot.body());
     refused.writeTo(snapshot.body());
     snapshot.finish();
     to.put(StateLog.HEAD, head.take());
@@ -961,28 +826,18 @@ public final class GraphState {
       profile.setNumber(number);
       profile.readParts(identity, all.functions(number), all.arcs(number));
     }
-    Map<Long, CoreGraph> holding = new HashMap<>();
-    Map<Long, byte[]> held = new HashMap<>();
     for (long number : all.cores()) {
       StateParts.Core read = all.core(number);
       CoreGraph core = state.coreOf(new ByteInput(read.frames()));
       core.setNumber(number);
       core.readParts(read);
       core.settle();
-      byte[] chunks = all.held(number);
-      if (chunks != null) {
-        state.waiting.add(number);
-        holding.put(number, core);
-        held.put(number, chunks);
-      }
       state.makeRoom();
     }
     state.log.resume(all.largestNumber());
     state.stats.readFrom(body);
     state.ages.readHeadFrom(body);
     state.ages.readParts(all.sessions(), all.over());
-    state.late.readOrderFrom(body, holding, held);
-    state.waiting.clear();
     state.refused.readFrom(body);
     snapshot.finish();
     state.restored();

@@ -1,10 +1,7 @@
 package dev.retstack.graph.state;
 
-import dev.retstack.graph.calls.CoreGraph;
 import dev.retstack.graph.calls.CoreSummary;
-import dev.retstack.graph.calls.GraphEvents;
 import dev.retstack.graph.calls.KnownCore;
-import dev.retstack.graph.late.LateCores;
 import dev.retstack.graph.snapshot.ByteInput;
 import dev.retstack.graph.snapshot.ByteOutput;
 import dev.retstack.graph.snapshot.Fields;
@@ -121,7 +118,7 @@ public final class SessionAges {
     pressed = true;
   }
 
-  /** A chunk was applied, or is held, or waits for its image. */
+  /** A chunk was applied, or waits for its image. */
   public void heard(String session) {
     Age age = newest.get(session);
     if (age == null) {
@@ -169,8 +166,7 @@ public final class SessionAges {
    *
    * @param waiting sessions of which chunks wait: they stay until these are applied
    */
-  Set<String> drop(
-      CoreTable cores, LateCores late, GraphEvents events, Supplier<Set<String>> waiting) {
+  Set<String> drop(CoreTable cores, Supplier<Set<String>> waiting) {
     Set<String> sessions = new HashSet<>();
     if (!toDrop) {
       return sessions;
@@ -180,26 +176,22 @@ public final class SessionAges {
     List<KnownCore> gone =
         cores.known().stream().filter(core -> leaving.contains(core.key().session())).toList();
     gone.forEach(core -> sessions.add(core.key().session()));
-    drop(gone, cores, late, events);
+    drop(gone, cores);
     forgotten = forgotten.plus(new ForgottenSessions(sessions.size(), 0, 0, 0, 0));
     return sessions;
   }
 
   /** Takes cores out of a state; what their calls add up to stays. */
-  void drop(List<KnownCore> gone, CoreTable cores, LateCores late, GraphEvents events) {
+  void drop(List<KnownCore> gone, CoreTable cores) {
     long records = 0;
     long lost = 0;
     for (KnownCore core : gone) {
-      CoreSummary summary =
-          core instanceof CoreGraph open ? late.shown(open, events).summary() : core.summary();
+      CoreSummary summary = core.summary();
       records += summary.records();
       lost += summary.lost();
     }
     for (KnownCore core : gone) {
       cores.remove(core.key());
-      if (core instanceof CoreGraph open) {
-        late.drop(open, log);
-      }
       core.leave(log);
       core.account().close();
     }

@@ -301,32 +301,6 @@ class BrokenCoreTest {
     return core.progress().lost() - before;
   }
 
-  /** A chunk that is held throws when it is shown, or when its gap closes: it is the one to go. */
-  @Test
-  void aChunkThatWasHeldIsTheOneThatIsBlamed() throws Exception {
-    Random random = new Random(SEED + 2);
-    plant();
-    GraphState state = twoCores(random);
-    apply(state, BAD, 5, chunk(random, 280));
-    apply(state, BAD, 6, chunk(random, 320));
-    byte[] checkpoint = bytes(state);
-    calls = 0;
-    throwAt = 5;
-    BrokenCoreException thrown = catchThrowableOfType(BrokenCoreException.class, state::tell);
-    assertThat(thrown.key()).isEqualTo(BAD);
-    assertThat(thrown.sequence()).isEqualTo(5);
-
-    GraphState again = read(checkpoint);
-    again.breakHeld(thrown);
-    again.tell();
-    again.settle();
-    assertThat(again.heldChunks()).isZero();
-    CoreGraph broken = again.core(BAD).orElseThrow();
-    assertThat(broken.progress().end()).isEqualTo(CoreEnd.BROKEN);
-    assertThat(broken.progress().nextSequence()).isEqualTo(3);
-    assertThat(broken.stats().get(Stat.BROKEN_CHUNKS)).isEqualTo(2);
-  }
-
   private GraphState read(byte[] bytes) throws IOException {
     GraphState state = GraphState.readFrom(new ByteInput(bytes), LIMITS);
     listen(state);

@@ -82,8 +82,6 @@ final class AccountsHog {
     CALLERS(4_000, 1_000),
     NAMES(4_000, 100),
     IMAGES(4_000, 100),
-    LATE(4_000, 200),
-    LATE_SHOWN(4_000, 200),
     RESTING(10_000, 4),
     RESTING_NAMES(10_000, 4),
     RESTING_TREES(4_000, 4_000);
@@ -135,9 +133,6 @@ final class AccountsHog {
         send(state, chunk, core);
       }
     }
-    if (shape == Shape.LATE_SHOWN && state.cores().size() != cores) {
-      throw new AssertionError(shape + ": cores are missing");
-    }
     final long held = walk.bytes(state) - nothing;
     if (told) {
       walk.byClass().entrySet().stream()
@@ -175,13 +170,10 @@ final class AccountsHog {
       time++;
       record(depth, chunk);
     }
-    boolean late = shape == Shape.LATE || shape == Shape.LATE_SHOWN;
-    long before = (late ? 2L : 1L) * chunk * batch.size();
-    ChunkMeta meta =
-        ChunkMeta.running(
-            late ? 2 * chunk : chunk, before, batch.time[0], time, ClockUnit.INSTRUCTIONS);
+    long before = (long) chunk * batch.size();
+    ChunkMeta meta = ChunkMeta.running(chunk, before, batch.time[0], time, ClockUnit.INSTRUCTIONS);
     ApplyResult result = state.apply(meta, key, image, batch);
-    if (result != ApplyResult.APPLIED && result != ApplyResult.HELD) {
+    if (result != ApplyResult.APPLIED) {
       throw new AssertionError(shape + ": a chunk is " + result);
     }
   }

@@ -60,7 +60,6 @@ final class BudgetHog {
     LOSSES(1_000),
     VALUES(4_000, 3),
     SYSTEM_CALLS(4_000),
-    LATE(200),
     IMAGES(4),
     BIG_IMAGES(4),
     NAMES(4, 30);
@@ -135,10 +134,10 @@ final class BudgetHog {
   private void run(int most, int enough) throws IOException {
     int chunks = most;
     final long start = System.nanoTime();
-    final long before = heap();
     long peak = 0;
     truth.image(Stream.IMAGE);
     require(state.image(Stream.IMAGE), "the image of the good cores");
+    final long before = heap(); // not before the libraries that a state needs are open
     for (int i = 0; i < chunks; i++) {
       if (i % Math.max(1, most / GOOD_ROUNDS) == 0) {
         good();
@@ -157,7 +156,7 @@ final class BudgetHog {
     peak = Math.max(peak, heap());
     final long used = state.bytes();
     long stat = state.stats().get(Stat.STATE_FULL);
-    for (CoreSummary core : state.glance()) {
+    for (CoreSummary core : state.summaries()) {
       stat += core.stats().get(Stat.STATE_FULL);
     }
     right("among hostile ones");
@@ -167,7 +166,7 @@ final class BudgetHog {
         chunks,
         refused,
         stat,
-        state.glance().size(),
+        state.summaries().size(),
         used >> 10,
         held >> 10,
         peak >> 10,
@@ -183,7 +182,7 @@ final class BudgetHog {
   /** Whoever asks for all that is shown of it makes it no larger than it may be. */
   private void read() {
     state.profiles((key, _) -> require(state.hasImage(key.imageId()), "the image of " + key));
-    require(state.cores().size() == state.glance().size(), "cores are missing");
+    require(state.cores().size() == state.summaries().size(), "cores are missing");
     require(
         budget.held() <= budget.limit() + SLACK,
         "after a read %d of %d KiB are held".formatted(budget.held() >> 10, budget.limit() >> 10));
@@ -274,7 +273,7 @@ final class BudgetHog {
 
   private static Map<CoreKey, CoreGraph> good(GraphState of) {
     Map<CoreKey, CoreGraph> cores = new HashMap<>();
-    of.glance().stream()
+    of.summaries().stream()
         .map(CoreSummary::key)
         .filter(key -> key.session().equals("good"))
         .forEach(key -> cores.put(key, of.core(key).orElseThrow()));
@@ -337,7 +336,6 @@ final class BudgetHog {
       record();
     }
     long[] at = sent.computeIfAbsent(key, _ -> new long[3]);
-    at[0] += way == Way.LATE ? 1 : 0; // each chunk stands behind a gap
     ChunkMeta meta = ChunkMeta.running(at[0], at[1], batch.time[0], time, ClockUnit.INSTRUCTIONS);
     at[0]++;
     at[1] += batch.size();

@@ -15,8 +15,8 @@ import java.util.TreeMap;
  * @param parts by key; null for one that is there no more; its reader may take some out
  */
 public record Checkpoint(int partition, long epoch, long nextOffset, Map<String, byte[]> parts) {
-  /** Key of the part that says with which revision cores begin, where they were told of before. */
-  private static final String REVISION = "revision";
+  /** Key of the part that says up to which offset a state that was lost has published. */
+  private static final String PUBLISHED = "published";
 
   /** The state before the first chunk. */
   public static Checkpoint initial(int partition) {
@@ -24,34 +24,36 @@ public record Checkpoint(int partition, long epoch, long nextOffset, Map<String,
   }
 
   /**
-   * The same where what a state published before it was lost is published again: its cores begin
-   * with a revision that none of them had. Each core that begins so, and each rise of a revision,
-   * is a record of the anomalies. So no revision is above their number, whatever a clock says.
-   *
-   * @param anomalies records that its partition of the anomalies has had, also those that expired
+   * The same, if a state that was lost has published: what it found in events below this offset is
+   * not published again.
    */
-  static Checkpoint again(int partition, long anomalies) {
+  static Checkpoint again(int partition, long published) {
     Checkpoint again = initial(partition);
-    int revision = Math.toIntExact(anomalies + 1);
-    again.parts().put(REVISION, ByteBuffer.allocate(Integer.BYTES).putInt(revision).array());
+    again.parts().put(PUBLISHED, ByteBuffer.allocate(Long.BYTES).putLong(published).array());
     return again;
   }
 
+  /** Offset of events below which a state that was lost has published; 0 if there was none. */
+  long published() {
+    byte[] part = parts.get(PUBLISHED);
+    return part == null || part.length != Long.BYTES ? 0 : ByteBuffer.wrap(part).getLong();
+  }
+
   /**
-   * Takes out of the parts with which revision cores begin.
+   * Takes out of the parts what {@link #published} says.
    *
-   * @throws IOException where it is none
+   * @throws IOException where it is no offset
    */
-  public static int takeRevision(Map<String, byte[]> parts) throws IOException {
-    byte[] part = parts.remove(REVISION);
+  public static long takePublished(Map<String, byte[]> parts) throws IOException {
+    byte[] part = parts.remove(PUBLISHED);
     if (part == null) {
       return 0;
     }
-    int revision = part.length == Integer.BYTES ? ByteBuffer.wrap(part).getInt() : -1;
-    if (revision < 0) {
-      throw new IOException("corrupt state: cores begin with a revision that is none");
+    long published = part.length == Long.BYTES ? ByteBuffer.wrap(part).getLong() : -1;
+    if (published < 0) {
+      throw new IOException("corrupt state: it was published up to no offset");
     }
-    return revision;
+    return published;
   }
 
   /** The same state under another owner. */

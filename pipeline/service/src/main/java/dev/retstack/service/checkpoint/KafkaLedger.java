@@ -18,6 +18,8 @@ import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicReference;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.ListConsumerGroupOffsetsOptions;
 import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.CommitFailedException;
 import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
@@ -38,8 +40,8 @@ import org.slf4j.LoggerFactory;
  * partition. The broker refuses the writes of an owner that was replaced. A reader with {@code
  * isolation.level=read_committed} sees each derived record once. The consumed offset is in the same
  * transaction, with the member's generation. So the broker refuses a member that the group
- * excluded, even before another owner opens the partition. Nothing here reads the offset back;
- * other members read who stands beside it ({@link Holder}).
+ * excluded, even before another owner opens the partition. Other members read who stands beside it
+ * ({@link Holder}). A repair reads it back: what was published up to it is not published again.
  */
 public final class KafkaLedger implements Ledger {
   private static final Logger log = LoggerFactory.getLogger(KafkaLedger.class);
@@ -63,6 +65,7 @@ public final class KafkaLedger implements Ledger {
 
   private final KafkaSettings kafka;
   private final Topics topics;
+  private final String group;
   private final GroupMember member;
   private final int partition;
   private final StartAt start;
@@ -74,6 +77,12 @@ public final class KafkaLedger implements Ledger {
   private KafkaConsumer<byte[], byte[]> reader;
   private boolean inTransaction;
   private boolean refused;
+
+  /** Up to this offset of events the group has published; known only where it repairs. */
+  private long reached;
+
+  /** Events below this offset were published by a state that was lost. */
+  private long published;
 
   /**
    * A ledger of one partition. A checkpoint that it cannot go on from is not touched.
@@ -108,6 +117,7 @@ public final class KafkaLedger implements Ledger {
     this.repairs = repairs;
     this.kafka = kafka;
     this.topics = topics;
+    this.group = group;
     this.partition = partition;
     this.store = new CheckpointStore(kafka, topics.state(), group);
     this.member = member;
@@ -124,9 +134,10 @@ public final class KafkaLedger implements Ledger {
   public Checkpoint open() throws Exception {
     member.requireHeld(partition);
     producer.initTransactions();
+    reached = repairs ? committed() : 0;
     Checkpoint last;
     try {
-      last = begun(store.load(partition));
+      last = begun(loaded());
     } catch (CorruptCheckpointException e) {
       Optional<Checkpoint> anew = repair();
       if (anew.isPresent()) {
@@ -172,14 +183,13 @@ public final class KafkaLedger implements Ledger {
     }
     abort();
     List<ProducerRecord<byte[], byte[]>> gone = store.forget(partition);
+    published = reached;
     log.warn(
         "partition {} is rebuilt from its records: its state cannot be used, and {} records of it"
-            + " are taken away; anomalies and spans of its chunks are withdrawn and published again",
+            + " are taken away; what was published of events below offset {} is not published again",
         partition,
-        gone.size());
-    openReader();
-    TopicPartition anomalies = new TopicPartition(topics.anomalies(), partition);
-    long published = reader.endOffsets(List.of(anomalies)).get(anomalies);
+        gone.size(),
+        published);
     Checkpoint anew = begun(Checkpoint.again(partition, published));
     return Optional.of(takenOver(anew, anew.parts(), gone));
   }
@@ -208,7 +218,31 @@ public final class KafkaLedger implements Ledger {
   public Checkpoint goBack() throws Exception {
     abort();
     refused = false;
-    return store.load(partition);
+    return loaded();
+  }
+
+  private Checkpoint loaded() throws Exception {
+    Checkpoint last = store.load(partition);
+    published = last.published();
+    return last;
+  }
+
+  /** The offset that the group committed, whatever its state is; no farther than events are. */
+  private long committed() throws Exception {
+    openReader();
+    TopicPartition events = new TopicPartition(topics.events(), partition);
+    try (Admin admin = Admin.create(kafka.admin())) {
+      var stable = new ListConsumerGroupOffsetsOptions().requireStable(true);
+      OffsetAndMetadata offset =
+          admin
+              .listConsumerGroupOffsets(group, stable)
+              .partitionsToOffsetAndMetadata()
+              .get()
+              .get(events);
+      return offset == null
+          ? 0
+          : Math.min(offset.offset(), reader.endOffsets(List.of(events)).get(events));
+    }
   }
 
   private void abort() {
@@ -282,9 +316,11 @@ public final class KafkaLedger implements Ledger {
       send(part);
       sent += part.key().length + (part.value() == null ? 0 : part.value().length);
     }
-    sendOffset(checkpoint.nextOffset(), new Holder(checkpoint.epoch(), member.key()));
+    long next = Math.max(checkpoint.nextOffset(), Math.max(published, reached));
+    sendOffset(next, new Holder(checkpoint.epoch(), member.key()));
     producer.commitTransaction();
     inTransaction = false;
+    reached = repairs ? next : 0;
     return sent;
   }
 

@@ -65,7 +65,6 @@ public enum Metric {
   SKIPPED_OFFSETS(
       false, "skipped_offsets", "records that the topic lost before the partition read them"),
   INFLIGHT_CHUNKS(false, "inflight_chunks", "chunks in the partition's mailbox, not applied yet"),
-  HELD_CHUNKS(false, "held_chunks", "chunks in the state that wait for an earlier one"),
   WAITING_FOR_IMAGE(
       false,
       "waiting_for_image",

@@ -9,7 +9,6 @@ import dev.retstack.graph.input.CoreEnd;
 import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.input.ImageInfo;
 import dev.retstack.graph.input.ImageTraits;
-import dev.retstack.graph.late.PackedRecords;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.graph.symbol.SymbolTable;
 import dev.retstack.schema.Chunk;
@@ -22,7 +21,6 @@ import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.record.FunctionName;
 import dev.retstack.schema.record.RecordBatch;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -72,11 +70,6 @@ public final class ChunkApplier {
    * @throws CorruptChunkException when it is not what it claims to be; it is counted
    */
   public ApplyResult apply(Chunk chunk) throws CorruptChunkException {
-    return apply(chunk, -1);
-  }
-
-  /** Applies the chunk that stands at this offset of its partition, as {@link #apply(Chunk)}. */
-  ApplyResult apply(Chunk chunk, long offset) throws CorruptChunkException {
     try {
       batch = Chunks.decode(chunk, batch);
     } catch (CorruptChunkException e) {
@@ -87,7 +80,7 @@ public final class ChunkApplier {
       batch = new RecordBatch(USUAL_RECORDS);
       throw new CorruptChunkException("its records cannot be unpacked: " + e, e);
     }
-    ApplyResult result = apply(chunk, offset, batch);
+    ApplyResult result = apply(chunk, batch);
     if (oneOfMany && batch.capacity() > 2 * USUAL_RECORDS) {
       batch = new RecordBatch(USUAL_RECORDS);
     }
@@ -100,21 +93,15 @@ public final class ChunkApplier {
    */
   public void leaveOut(Collection<BrokenCoreException> known) {
     known.forEach(one -> broken.put(one.key(), one));
-    known.forEach(state::breakHeld);
   }
 
   /** Applies one chunk whose records were unpacked already. */
   public ApplyResult apply(Chunk chunk, RecordBatch records) {
-    return apply(chunk, -1, records);
-  }
-
-  private ApplyResult apply(Chunk chunk, long offset, RecordBatch records) {
     BrokenCoreException known = broken.isEmpty() ? null : broken.get(key(chunk));
     if (known != null && chunk.getSequence() >= known.sequence()) {
       breakCore(chunk, known);
     }
-    return state.apply(
-        meta(chunk), key(chunk), chunk.getImage(), records, () -> packed(chunk, offset));
+    return state.apply(meta(chunk), key(chunk), chunk.getImage(), records);
   }
 
   /** The core of this chunk takes no more; false where there is none, and none can be made. */
@@ -131,23 +118,6 @@ public final class ChunkApplier {
   /** Whether this core is there, and broken. */
   boolean isBroken(CoreKey key) {
     return state.isBroken(key);
-  }
-
-  private static PackedRecords packed(Chunk chunk, long offset) {
-    return new PackedRecords(
-        offset,
-        chunk.getCodec(),
-        chunk.getRecordCount(),
-        bytes(chunk.getPayload()),
-        chunk.getKeyframeRecords(),
-        bytes(chunk.getKeyframe()),
-        chunk.getImages());
-  }
-
-  private static byte[] bytes(ByteBuffer field) {
-    byte[] bytes = new byte[field.remaining()];
-    field.duplicate().get(bytes);
-    return bytes;
   }
 
   /** Counts a record that did not even hold a chunk. */

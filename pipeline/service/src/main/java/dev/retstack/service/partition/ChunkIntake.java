@@ -18,7 +18,6 @@ import dev.retstack.schema.chunk.Chunks;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.wire.ConfluentFrame;
 import dev.retstack.service.checkpoint.Checkpoint;
-import dev.retstack.service.checkpoint.Ledger;
 import dev.retstack.service.images.ImageRegistry;
 import dev.retstack.service.metrics.PartitionMeter;
 import dev.retstack.service.progress.CoreProgress;
@@ -33,7 +32,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -51,16 +49,10 @@ final class ChunkIntake {
   /** So many chunks after one that made reconstruction fail are tried on copies first. */
   private static final int CAREFUL_CHUNKS = 4096;
 
-  /** Chunks read again at a time to write their dead letters. */
-  private static final int LETTERS = 64;
-
   private static final int NAMELESS_MOST = 1 << 10;
 
   /** Of the part of a checkpoint that has the chunks which wait for images. */
   private static final String WAITS = "waits";
-
-  /** Room for chunks that wait for images, however little there is for those behind gaps. */
-  private static final long LEAST_ROOM = 1 << 20;
 
   private final int partition;
   private final PartitionSettings settings;
@@ -73,9 +65,6 @@ final class ChunkIntake {
 
   /** Where reconstruction failed, until a checkpoint says so. */
   private final Map<CoreKey, BrokenCoreException> broken = new HashMap<>();
-
-  /** Offsets of chunks that were held and are left out with their core: dead letters to write. */
-  private final TreeSet<Long> owed = new TreeSet<>();
 
   /** Images that cores map beside their own and that did not come: nobody waits for them. */
   private final Set<String> nameless = new HashSet<>();
@@ -91,6 +80,9 @@ final class ChunkIntake {
   private long nextOffset;
   private long reachedOffset;
   private long skippedOffsets;
+
+  /** Events below this offset were published by a state that was lost. */
+  private long published;
 
   /**
    * Without a state so far; what is found goes to {@code derived}.
@@ -121,7 +113,7 @@ final class ChunkIntake {
   void open(Checkpoint checkpoint) throws IOException {
     Map<String, byte[]> parts = checkpoint.parts();
     waitsWritten = parts.remove(WAITS);
-    final int revision = Checkpoint.takeRevision(parts);
+    published = Checkpoint.takePublished(parts);
     places = LogPlaces.takeFrom(parts, budget());
     try {
       pyramids = JobPyramids.takeFrom(parts, budget());
@@ -129,7 +121,6 @@ final class ChunkIntake {
       places.close();
       throw e;
     }
-    long room = Math.max(LEAST_ROOM, settings.limits().late().bytes() / 2);
     try {
       applier =
           new ChunkApplier(
@@ -144,17 +135,14 @@ final class ChunkIntake {
     StateBudget.Account account = budget().open(0);
     waits =
         waitsWritten == null
-            ? new ImageWaits(room, account)
-            : ImageWaits.readFrom(new ByteInput(waitsWritten), room, account);
+            ? new ImageWaits(settings.waitingBytes(), account)
+            : ImageWaits.readFrom(new ByteInput(waitsWritten), settings.waitingBytes(), account);
     waited = false;
     nextOffset = checkpoint.nextOffset();
-    owed.clear();
-    applier.state().beginsWith(revision);
     applier.state().events(derived);
     applier.state().pyramids(pyramids);
-    applier.leaveOut(broken.values()); // before anybody looks at what is held
-    noteLeftOut();
-    derived.open(applier.state());
+    applier.leaveOut(broken.values());
+    derived.opened();
     applier.state().careful(careful > 0);
     waits.images().forEach(this::find);
     totals.opened(nextOffset);
@@ -270,8 +258,6 @@ final class ChunkIntake {
     if (turn) {
       totals.told(derived.totalsRows(), derived.isLeft(), nextOffset, System.nanoTime());
     }
-    // a core that holds chunks is told of here, others with each chunk
-    applier.state().holding().forEach(core -> watch(core.summary()));
     if (!totals.areBehind(nextOffset)) {
       forget();
     }
@@ -421,8 +407,7 @@ final class ChunkIntake {
       String reason =
           "its image is missing, and there is no room to wait longer, %,d chunks wait: publish images"
                   .formatted(waits.chunks())
-              + " to topic %s first, or raise --late-mib or --state-mib"
-                  .formatted(settings.topics().images());
+              + " to topic %s first, or raise --state-mib".formatted(settings.topics().images());
       for (String given : waits.giveUp(reason)) {
         peers.images().tell(new ImageRegistry.GiveUp(given, foundImages));
       }
@@ -526,50 +511,14 @@ final class ChunkIntake {
     }
   }
 
-  private void noteLeftOut() {
-    for (long offset : applier.state().takeLeftOut()) {
-      owed.add(offset);
-    }
-  }
-
-  /** Whether dead letters are to be written before the next checkpoint. */
-  boolean owesLetters() {
-    return !owed.isEmpty();
-  }
-
-  /** Offsets of chunks that are owed a dead letter, ascending: those to read now. */
-  long[] owedLetters() {
-    return owed.stream().limit(LETTERS).mapToLong(Long::longValue).toArray();
-  }
-
-  /**
-   * These chunks were held and left out with their core; they were read again for their letters.
-   */
-  void writeLetters(long[] offsets, Ledger.Found found) {
-    long[] looked = Arrays.stream(offsets).filter(offset -> offset < found.end()).toArray();
-    for (ConsumerRecord<byte[], byte[]> record : found.records()) {
-      Chunk chunk = chunk(record);
-      if (chunk != null) {
-        refuse(record, refusal(chunk));
-      }
-    }
-    Arrays.stream(looked).forEach(owed::remove);
-    if (looked.length > found.records().size()) {
-      log.warn(
-          "partition {}: {} chunks were left out with their core and have no dead letter: they are"
-              + " gone from the topic, see its retention",
-          partition,
-          looked.length - found.records().size());
-    }
-  }
-
   private boolean apply(ConsumerRecord<byte[], byte[]> record, Chunk chunk, boolean heard) {
+    derived.silent(record.offset() < published);
     if (careful > 0 && --careful == 0) {
       applier.state().careful(false);
     }
     ApplyResult result;
     try {
-      result = applier.apply(chunk, record.offset());
+      result = applier.apply(chunk);
     } catch (CorruptChunkException e) {
       return refuse(record, e.getMessage());
     } catch (BrokenCoreException e) {
@@ -580,18 +529,15 @@ final class ChunkIntake {
       applier.breakCore(chunk, e);
       result = applier.refuseBroken(chunk);
     }
-    noteLeftOut();
     if (heard
         && result != ApplyResult.REFUSED
         && result != ApplyResult.NEEDS_IMAGE
         && result != ApplyResult.NO_ROOM) {
       applier.state().ages().heard(chunk.getSession());
     }
-    if (result == ApplyResult.APPLIED || result == ApplyResult.HELD) {
-      places.add(ChunkApplier.key(chunk), place(chunk, record.offset()));
-    }
     return switch (result) {
       case APPLIED -> {
+        places.add(ChunkApplier.key(chunk), place(chunk, record.offset()));
         meter.applied(chunk.getRecordCount());
         boolean ended = watch(applier.state().summary(ChunkApplier.key(chunk)).orElseThrow());
         if (ended) {
@@ -599,14 +545,11 @@ final class ChunkIntake {
         }
         yield done(record, ended);
       }
-      case HELD -> {
-        meter.applied(chunk.getRecordCount());
-        yield done(record, false);
-      }
       case STALE -> {
         meter.stale();
         yield done(record, false);
       }
+      case LATE -> refuse(record, late(chunk));
       case REFUSED -> refuse(record, refusal(chunk));
       case NO_ROOM -> refuse(record, noRoom("core " + chunk.getCore()));
       case NEEDS_IMAGE -> await(record, chunk, chunk.getImage());
@@ -637,6 +580,12 @@ final class ChunkIntake {
         + what;
   }
 
+  private String late(Chunk chunk) {
+    CoreSummary core = applier.state().summary(ChunkApplier.key(chunk)).orElseThrow();
+    return "came late: chunk %d of core %s, of which chunk %d was taken: it counts as lost"
+        .formatted(chunk.getSequence(), chunk.getCore(), core.nextSequence() - 1);
+  }
+
   private String refusal(Chunk chunk) {
     CoreKey key = ChunkApplier.key(chunk);
     if (applier.isBroken(key)) {
@@ -649,13 +598,14 @@ final class ChunkIntake {
       return "contradicts the chunks before it of core " + chunk.getCore();
     }
     return "the partition holds %s, no more are allowed: begin a new --group, or give a higher"
-            .formatted(Count.of(applier.state().glance().size(), "core"))
+            .formatted(Count.of(applier.state().summaries().size(), "core"))
         + " --cores-per-partition and re-inject; core "
         + chunk.getCore();
   }
 
   private boolean refuse(ConsumerRecord<byte[], byte[]> record, String reason) {
     refusals.lines(record.offset(), reason, System.nanoTime()).forEach(log::warn);
+    derived.silent(record.offset() < published);
     derived.deadLetter(record, reason);
     meter.refused();
     return done(record, false);

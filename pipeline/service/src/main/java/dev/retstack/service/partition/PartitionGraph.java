@@ -130,9 +130,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
     /** The state went back to before them. */
     BEFORE_FEED,
     /** Their wait for an image is over. */
-    WAITED,
-    /** They were held and left out: their dead letters are owed. */
-    LEFT_OUT
+    WAITED
   }
 
   /**
@@ -415,10 +413,6 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
 
   /** First what is read again; false where there is nothing to take now. */
   private boolean takesSome() {
-    if (intake.owesLetters()) {
-      readAgain(Again.LEFT_OUT, intake.owedLetters());
-      return false;
-    }
     if (intake.nextOffset() < readAgainTo) {
       long end = Math.min(readAgainTo, intake.nextOffset() + READ_AGAIN);
       readAgain(Again.BEFORE_FEED, LongStream.range(intake.nextOffset(), end).toArray());
@@ -521,10 +515,6 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
         }
         intake.reach(m.found().end());
       }
-      case LEFT_OUT -> {
-        intake.writeLetters(m.asked(), m.found());
-        advance(false, false);
-      }
     }
     return drain();
   }
@@ -544,10 +534,6 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
 
   /** Takes a checkpoint, or another one after the one that is being written, or a little later. */
   private void checkpoint() {
-    if (intake.owesLetters()) { // they go out with the state that lacks their chunks
-      checkpointSoon = true;
-      return;
-    }
     if (checkpoints.isOnItsWay()) {
       checkpoints.askAgain();
       return;
@@ -572,7 +558,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
 
   private Behavior<Command> onCheckpointWritten(LedgerThread.Committed done) {
     intake.written();
-    boolean again = checkpoints.written(done) && !intake.owesLetters();
+    boolean again = checkpoints.written(done);
     if (again && (isAhead() || hasToTellAll())) {
       checkpoint();
       return this;
@@ -590,9 +576,6 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
 
   /** True while a last checkpoint is on its way. */
   private boolean writesLast() {
-    if (intake.owesLetters()) {
-      return false; // where letters are owed, the next owner goes back by itself
-    }
     if (checkpoints.isOnItsWay() || isAhead() || hasToTellAll()) {
       checkpoint();
       return true;

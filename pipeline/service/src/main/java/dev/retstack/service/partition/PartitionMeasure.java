@@ -27,7 +27,6 @@ import java.util.Map;
  * @param checkpointPending time that the checkpoint on its way has taken so far; zero for none
  * @param skippedOffsets offsets that were never delivered
  * @param waiting chunks that came and are not applied yet
- * @param held chunks in the state that wait for an earlier one
  * @param images chunks that wait for their image
  * @param records trace records in the state
  * @param lost trace records known to be lost
@@ -50,7 +49,6 @@ public record PartitionMeasure(
     Duration checkpointPending,
     long skippedOffsets,
     int waiting,
-    int held,
     StateCopy.Waiting images,
     long records,
     long lost,
@@ -88,7 +86,7 @@ public record PartitionMeasure(
     long records = 0;
     long lost = 0;
     long untraced = 0;
-    for (CoreSummary core : state.glance()) {
+    for (CoreSummary core : state.summaries()) {
       cores.merge(core.end(), 1, Integer::sum);
       if (core.end() == CoreEnd.RUNNING) {
         running.merge(core.key().session(), 1, Integer::sum);
@@ -115,7 +113,6 @@ public record PartitionMeasure(
         checkpointPending,
         position.skippedOffsets(),
         waiting,
-        state.heldChunks(),
         position.waiting(),
         records,
         lost,

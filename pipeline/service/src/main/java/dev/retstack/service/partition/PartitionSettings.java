@@ -14,6 +14,7 @@ import java.util.OptionalLong;
  * @param checkpointChunks chunks after which a checkpoint is taken earlier than that
  * @param totalsInterval how often totals that changed are published while cores run
  * @param imagePatience how long a chunk waits for its image
+ * @param waitingBytes of what is known of chunks that wait, and as much again for their records
  * @param spanThreshold shortest call that is published to spans, in the core's unit; empty = none
  * @param limits what a stream can make grow at most
  * @param keepEnded how long, by the log's time, sessions stay of which nothing comes; zero = for
@@ -27,6 +28,7 @@ public record PartitionSettings(
     int checkpointChunks,
     Duration totalsInterval,
     Duration imagePatience,
+    long waitingBytes,
     OptionalLong spanThreshold,
     GraphLimits limits,
     Duration keepEnded,

@@ -7,7 +7,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import dev.retstack.graph.calls.CoreGraph;
 import dev.retstack.graph.calls.GraphEvents;
 import dev.retstack.graph.calls.GraphEvents.FinishedCall;
-import dev.retstack.graph.check.Severity;
 import dev.retstack.graph.input.ImageInfo;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.state.GraphState;
@@ -34,9 +33,6 @@ import org.apache.kafka.common.header.Header;
  * same number, so a core's records stay together and in order.
  */
 public final class DerivedRecords implements GraphEvents {
-  /** Kind of an anomaly, and ending of a span, by which others of their core are withdrawn. */
-  public static final String AMENDED = "AMENDED";
-
   /** Ends the reason of a letter without the record that it tells of. */
   public static final String LEFT_OUT =
       "bytes none are here: too many for a letter, read them at their offset";
@@ -52,7 +48,7 @@ public final class DerivedRecords implements GraphEvents {
   private List<ProducerRecord<byte[], byte[]>> gathered = new ArrayList<>();
   private ClockUnit unit = ClockUnit.UNKNOWN;
   private long chunk;
-  private int revision;
+  private boolean silent;
   private int totalsRows;
 
   /**
@@ -67,25 +63,30 @@ public final class DerivedRecords implements GraphEvents {
     this.profiles = new ProfileRecords(topics, partition, ProfileRecords.ROWS_MAX);
   }
 
-  /** Hears from now on what is found in this state, which was just loaded. */
-  public void open(GraphState state) {
-    state.events(this); // first: what there is no room to show is told when it is asked for
-    profiles.opened(state);
+  /** A state was loaded. */
+  public void opened() {
+    profiles.opened();
   }
 
   /**
-   * What goes out with a checkpoint, in order: what was found in chunks that are held behind gaps,
-   * totals that are there no more, and, where it is their turn, those that changed. The state tells
-   * it once: write it down after this.
+   * Whether what is found from now on was published before, by a state that was lost: then it is
+   * not published again.
+   */
+  public void silent(boolean published) {
+    silent = published;
+  }
+
+  /**
+   * What goes out with a checkpoint: what has gathered, and the totals that changed if it is their
+   * turn.
    *
    * @param totals whether it is their turn
    * @return makes the records, of copies, so that it may be asked on another thread
    */
   public Supplier<List<ProducerRecord<byte[], byte[]>>> checkpoint(
       GraphState state, long nextOffset, boolean totals) {
-    state.tell();
     List<ProducerRecord<byte[], byte[]>> found = take();
-    List<ProfileRow> changed = totals ? profiles.changed(state, nextOffset) : profiles.gone(state);
+    List<ProfileRow> changed = totals ? profiles.changed(state, nextOffset) : List.of();
     totalsRows = changed.size();
     meter.published("profiles", totalsRows);
     return () -> {
@@ -149,60 +150,13 @@ public final class DerivedRecords implements GraphEvents {
     if (fits) {
       record.headers().forEach(header -> derived.headers().add(header));
     }
-    gathered.add(derived);
-    meter.published("dead-letters", 1);
+    add("dead-letters", derived);
   }
 
   @Override
   public void chunk(CoreGraph core, long sequence) {
     unit = ClockUnit.valueOf(core.unit().name());
     chunk = sequence;
-    revision = core.revision();
-  }
-
-  @Override
-  public void amended(CoreGraph core, long sequence, long time) {
-    chunk(core, sequence);
-    ImageInfo image = core.image();
-    Anomaly anomaly =
-        Anomaly.newBuilder()
-            .setSession(core.key().session())
-            .setCore(core.key().core())
-            .setImage(image.id())
-            .setIsa(image.isa())
-            .setKind(AMENDED)
-            .setSeverity(Severity.INFO.name())
-            .setTime(time)
-            .setClockUnit(unit)
-            .setMessage(
-                "chunk %d came late, or the state was rebuilt: what was published of chunks from it on is withdrawn and sent again"
-                    .formatted(sequence))
-            .setChunk(chunk)
-            .setRevision(revision)
-            .build();
-    meter.published("anomalies", 1);
-    add(topics.anomalies(), core.key().core(), anomaly, core.key().session(), image.isa());
-    if (threshold == Long.MAX_VALUE) {
-      return;
-    }
-    Span span =
-        Span.newBuilder()
-            .setSession(core.key().session())
-            .setCore(core.key().core())
-            .setImage(image.id())
-            .setIsa(image.isa())
-            .setSelfpc(hex(0))
-            .setDepth(0)
-            .setEnter(time)
-            .setExit(time)
-            .setSelf(0)
-            .setClockUnit(unit)
-            .setEnding(AMENDED)
-            .setChunk(chunk)
-            .setRevision(revision)
-            .build();
-    meter.published("spans", 1);
-    add(topics.spans(), core.key().core(), span, core.key().session(), image.isa());
   }
 
   @Override
@@ -235,10 +189,10 @@ public final class DerivedRecords implements GraphEvents {
             .setInterrupt(call.interrupt())
             .setLost(call.lost())
             .setChunk(chunk)
-            .setRevision(revision)
             .build();
-    meter.published("spans", 1);
-    add(topics.spans(), call.core().core(), span, call.core().session(), image.isa());
+    add(
+        "spans",
+        published(topics.spans(), call.core().core(), span, call.core().session(), image.isa()));
   }
 
   @Override
@@ -267,15 +221,21 @@ public final class DerivedRecords implements GraphEvents {
             .setCause(row.kind().cause())
             .setCure(row.kind().cure())
             .setChunk(chunk)
-            .setRevision(revision)
             .build();
-    meter.published("anomalies", 1);
     meter.anomaly(row.kind().name());
-    add(topics.anomalies(), row.core(), anomaly, row.session(), row.isa());
+    add("anomalies", published(topics.anomalies(), row.core(), anomaly, row.session(), row.isa()));
   }
 
-  private void add(String topic, String key, AvroRecord value, String session, String isa) {
-    gathered.add(PublishedRecord.of(topic, partition, key.getBytes(UTF_8), value, session, isa));
+  private ProducerRecord<byte[], byte[]> published(
+      String topic, String key, AvroRecord value, String session, String isa) {
+    return PublishedRecord.of(topic, partition, key.getBytes(UTF_8), value, session, isa);
+  }
+
+  private void add(String noun, ProducerRecord<byte[], byte[]> record) {
+    if (!silent) {
+      gathered.add(record);
+      meter.published(noun, 1);
+    }
   }
 
   private static ByteBuffer bytes(byte[] bytes) {

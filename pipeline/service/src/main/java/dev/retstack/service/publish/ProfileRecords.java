@@ -1,6 +1,5 @@
 package dev.retstack.service.publish;
 
-import dev.retstack.graph.calls.CoreGraph;
 import dev.retstack.graph.input.ImageInfo;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.graph.totals.CallProfile;
@@ -16,8 +15,8 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 
 /**
  * Totals per function and per call edge as records of the profiles topic. Only rows that changed
- * since their last publication are published. A restart forgets what was published, which repeats
- * rows and changes none. A row that is gone, because a chunk came late, is deleted.
+ * since their last publication are published. A state that is opened again publishes all its rows:
+ * that repeats rows and changes none.
  *
  * <p>A checkpoint takes a limited number of rows, so neither its transaction nor its memory grows
  * with the profile. The next checkpoint continues there. No row waits for ever: a row that changed
@@ -36,7 +35,6 @@ final class ProfileRecords {
   private long from;
 
   private boolean left;
-  private boolean heldBefore;
 
   ProfileRecords(Topics topics, int partition, int rowsMax) {
     this.topics = topics;
@@ -49,62 +47,28 @@ final class ProfileRecords {
     return left;
   }
 
-  /** The next rows that changed, and all that are gone, as they are now. */
+  /** A state was loaded: which of its rows were published is not known. */
+  void opened() {
+    published.clear();
+    from = 0;
+  }
+
+  /** The next rows that changed, as they are now. */
   List<ProfileRow> changed(GraphState state, long nextOffset) {
-    heldBefore = !state.holding().isEmpty();
-    Pass pass = walk(state, nextOffset, rowsMax);
-    from = Math.max(pass.resume, 0);
-    left = pass.left;
-    return pass.changed;
-  }
-
-  /**
-   * All rows that are gone and none that changed. They cannot wait as the others can: whoever opens
-   * the next checkpoint publishes every row that is there, and knows of none that was there once.
-   */
-  List<ProfileRow> gone(GraphState state) {
-    boolean holds = !state.holding().isEmpty();
-    boolean mayLack = holds || heldBefore; // nothing else of what was told is taken back
-    heldBefore = holds;
-    return mayLack ? walk(state, 0, 0).changed : List.of();
-  }
-
-  private Pass walk(GraphState state, long nextOffset, int most) {
-    Pass pass = new Pass(nextOffset, most);
+    Pass pass = new Pass(nextOffset);
     state.profiles(
         (key, profile) -> {
           pass.open(key, state.images().get(key.imageId()));
           rows(profile, pass);
         });
-    if (pass.present < published.values().stream().mapToLong(PublishedRows::size).sum()) {
-      Map<ProfileKey, PublishedRows> kept = new HashMap<>();
-      state.profiles(
-          (key, profile) -> kept.put(key, pass.delete(key, published.remove(key), profile)));
-      published.forEach((key, rows) -> pass.delete(key, rows, null));
-      published.clear();
-      published.putAll(kept);
-    }
-    return pass;
+    from = Math.max(pass.resume, 0);
+    left = pass.left;
+    return pass.changed;
   }
 
-  /** These sessions are no longer in the state; nothing of them is deleted. */
+  /** These sessions are no longer in the state; what was published of them stays. */
   void forget(Set<String> sessions) {
     published.keySet().removeIf(key -> sessions.contains(key.session()));
-  }
-
-  /** What was published before the restart may have to be deleted, where chunks come late. */
-  void opened(GraphState state) {
-    for (CoreGraph core : state.holding()) {
-      ProfileKey key = new ProfileKey(core.key().session(), core.image().id(), core.unit());
-      PublishedRows rows = published.computeIfAbsent(key, _ -> new PublishedRows());
-      rows(
-          core.profile(),
-          (caller, selfPc, _, _) -> {
-            if (rows.digest(caller, selfPc) == 0) {
-              rows.put(caller, selfPc, PublishedRows.UNKNOWN);
-            }
-          });
-    }
   }
 
   private interface Rows {
@@ -123,7 +87,7 @@ final class ProfileRecords {
     }
   }
 
-  /** All numbers of a row: where a chunk came late, times change alone. */
+  /** Of all numbers of a row. */
   private static long digest(CallTotals totals, int id) {
     long digest = 1;
     for (long number :
@@ -138,7 +102,7 @@ final class ProfileRecords {
       digest = (Long.rotateLeft(digest, 7) ^ number) * 0x9e3779b97f4a7c15L;
       digest ^= digest >>> 32;
     }
-    return digest | 1; // neither that of no row nor that of an unknown one
+    return digest | 1; // not that of no row
   }
 
   /** Rows as records of the topic, on any thread. */
@@ -150,18 +114,15 @@ final class ProfileRecords {
   private final class Pass implements Rows {
     final List<ProfileRow> changed = new ArrayList<>();
     private final long nextOffset;
-    private final int most;
     private ProfileKey key;
     private ImageInfo image;
     private PublishedRows before;
     private long seen;
-    long present;
     long resume = -1;
     boolean left;
 
-    Pass(long nextOffset, int most) {
+    Pass(long nextOffset) {
       this.nextOffset = nextOffset;
-      this.most = most;
     }
 
     void open(ProfileKey of, ImageInfo with) {
@@ -176,37 +137,16 @@ final class ProfileRecords {
       long then = before.digest(caller, selfPc);
       long now = digest(totals, id);
       if (then == now) {
-        present++;
         return;
       }
-      boolean full = changed.size() >= most;
+      boolean full = changed.size() >= rowsMax;
       if (index < from || full) {
-        present += then == 0 ? 0 : 1;
         left = true;
         resume = full && resume < 0 ? index : resume;
         return;
       }
-      present++;
       before.put(caller, selfPc, now);
       changed.add(ProfileRow.of(key, image, caller, selfPc, totals, id, nextOffset));
-    }
-
-    /** What is left of these rows when those that the profile has no more are deleted. */
-    PublishedRows delete(ProfileKey of, PublishedRows rows, CallProfile profile) {
-      PublishedRows there = new PublishedRows();
-      if (profile != null) {
-        rows(profile, (caller, selfPc, _, _) -> there.put(caller, selfPc, PublishedRows.UNKNOWN));
-      }
-      PublishedRows kept = new PublishedRows();
-      rows.forEach(
-          (caller, selfPc) -> {
-            if (there.digest(caller, selfPc) != 0) {
-              kept.put(caller, selfPc, rows.digest(caller, selfPc));
-            } else {
-              changed.add(ProfileRow.deleted(of, caller, selfPc));
-            }
-          });
-      return kept;
     }
   }
 }

@@ -15,7 +15,6 @@ import org.apache.kafka.clients.producer.ProducerRecord;
  * The totals of a function or edge when they were copied. It is immutable, so any thread may make
  * the record from it.
  *
- * @param image null where the row is there no more
  * @param caller null for the total of the function
  * @param offset of events up to which it counts
  */
@@ -54,16 +53,9 @@ record ProfileRow(
         offset);
   }
 
-  static ProfileRow deleted(ProfileKey key, Long caller, long selfPc) {
-    return new ProfileRow(key, null, caller, selfPc, 0, 0, 0, 0, 0, 0, 0);
-  }
-
   /** The row as a record of the topic. */
   ProducerRecord<byte[], byte[]> record(Topics topics, int partition) {
     byte[] name = name(partition).getBytes(UTF_8);
-    if (image == null) {
-      return new ProducerRecord<>(topics.profiles(), partition, name, null);
-    }
     Profile row = new Profile(); // a builder looks at every field twice, and there are many rows
     row.setSession(key.session());
     row.setPartition(partition);

@@ -1,6 +1,5 @@
 package dev.retstack.service.publish;
 
-import it.unimi.dsi.fastutil.longs.Long2LongMap;
 import it.unimi.dsi.fastutil.longs.Long2LongOpenHashMap;
 
 /**
@@ -9,9 +8,6 @@ import it.unimi.dsi.fastutil.longs.Long2LongOpenHashMap;
  * two thirds full.
  */
 final class PublishedRows {
-  /** Digest of a row of which only the key is known. */
-  static final long UNKNOWN = 2;
-
   private static final int CALLER = 0;
   private static final int SELF_PC = 1;
 
@@ -20,16 +16,11 @@ final class PublishedRows {
 
   private static final int WORDS = 3;
 
-  /** Takes rows; a caller of null stands for the total of the function. */
-  interface Visitor {
-    void row(Long caller, long selfPc);
-  }
-
   private final Long2LongOpenHashMap functions = new Long2LongOpenHashMap(0);
   private long[] edges = new long[8 * WORDS];
   private int edgeCount;
 
-  /** Digest that the row was published with; 0 where it was not. */
+  /** Digest that the row was published with; 0 if it was not. A caller of null: the function. */
   long digest(Long caller, long selfPc) {
     return caller == null ? functions.get(selfPc) : edges[place(caller, selfPc) + DIGEST];
   }
@@ -70,23 +61,6 @@ final class PublishedRows {
     for (int from = 0; from < old.length; from += WORDS) {
       if (old[from + DIGEST] != 0) {
         System.arraycopy(old, from, edges, place(old[from + CALLER], old[from + SELF_PC]), WORDS);
-      }
-    }
-  }
-
-  /** Rows published. */
-  long size() {
-    return functions.size() + (long) edgeCount;
-  }
-
-  /** Visits all rows. */
-  void forEach(Visitor visitor) {
-    for (Long2LongMap.Entry row : functions.long2LongEntrySet()) {
-      visitor.row(null, row.getLongKey());
-    }
-    for (int at = 0; at < edges.length; at += WORDS) {
-      if (edges[at + DIGEST] != 0) {
-        visitor.row(edges[at + CALLER], edges[at + SELF_PC]);
       }
     }
   }

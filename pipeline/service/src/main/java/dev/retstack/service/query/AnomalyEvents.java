@@ -11,7 +11,6 @@ import dev.retstack.service.http.BadRequestException;
 import dev.retstack.service.http.QueryGate;
 import dev.retstack.service.kafka.EndOffsets;
 import dev.retstack.service.kafka.KafkaSettings;
-import dev.retstack.service.publish.DerivedRecords;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
@@ -37,8 +36,7 @@ import org.apache.pekko.util.ByteString;
  * New anomalies as server-sent events, of all members of all groups: what is committed to the
  * anomalies topic from now on, each once. The id of an event is the position after it in every
  * partition ({@code 0:12,1:7}). A client that sends it back as {@code Last-Event-ID} continues
- * there. An event {@code amended} withdraws those of its core that have a lower revision, from its
- * chunk on; it passes every filter except that of the core.
+ * there.
  */
 public final class AnomalyEvents {
   /** Keeps connections open that have nothing to say. */
@@ -121,17 +119,14 @@ public final class AnomalyEvents {
     } catch (CorruptChunkException e) {
       return ByteString.emptyByteString(); // somebody else's record: not an anomaly
     }
-    boolean amended = anomaly.getKind().equals(DerivedRecords.AMENDED);
     boolean wanted =
         parameters.getOrDefault("core", anomaly.getCore()).equals(anomaly.getCore())
-            && (amended
-                || (parameters.getOrDefault("kind", anomaly.getKind()).equals(anomaly.getKind())
-                    && Answers.task(parameters).has(anomaly.getTaskId(), taskName(anomaly))));
+            && parameters.getOrDefault("kind", anomaly.getKind()).equals(anomaly.getKind())
+            && Answers.task(parameters).has(anomaly.getTaskId(), taskName(anomaly));
     return wanted
         ? ByteString.fromString(
             Visible.lines(
-                "id: %s\nevent: %s\ndata: %s\n\n"
-                    .formatted(id(next), amended ? "amended" : "anomaly", json(anomaly))))
+                "id: %s\nevent: anomaly\ndata: %s\n\n".formatted(id(next), json(anomaly))))
         : ByteString.emptyByteString();
   }
 
@@ -162,8 +157,7 @@ public final class AnomalyEvents {
             .put("caller", anomaly.getCaller())
             .put("cause", anomaly.getCause())
             .put("cure", anomaly.getCure())
-            .put("chunk", anomaly.getChunk())
-            .put("revision", anomaly.getRevision());
+            .put("chunk", anomaly.getChunk());
     json.set("stack", stack);
     return json;
   }

@@ -273,11 +273,6 @@ public final class Job implements AutoCloseable {
     };
   }
 
-  /** Chunks of a core that may come before one that belongs ahead of them. */
-  int lateChunks() {
-    return limits.late().chunksPerCore();
-  }
-
   /** Members that run, this one first. */
   NodeFeed nodes() {
     return nodes;

@@ -104,7 +104,6 @@ public final class Scrape {
                 Math.max(0, offset - m.nextOffset()) + m.images().chunks(),
                 "partition",
                 p));
-    samples.set(Metric.HELD_CHUNKS, m.held(), "partition", p);
     samples.set(Metric.SKIPPED_OFFSETS, m.skippedOffsets(), "partition", p);
     samples.set(Metric.CHECKPOINT_AGE_SECONDS, m.checkpointAge().toNanos() / 1e9, "partition", p);
     samples.set(

@@ -403,7 +403,7 @@ public final class Windows implements AutoCloseable {
         });
     List<CoreWindow> cores = new ArrayList<>();
     long fetched;
-    try (LogReader reader = new LogReader(consumers, topic, job.lateChunks())) {
+    try (LogReader reader = new LogReader(consumers, topic)) {
       try {
         for (PartitionPlaces partition : partitions) {
           for (PartitionPlaces.Core core : partition.cores()) {

@@ -54,7 +54,6 @@ public final class ChunkReplay {
     if (window.counts()) {
       counting.end(() -> lastTime);
     }
-    state.settle();
   }
 
   /**

@@ -89,7 +89,7 @@ public final class KafkaToTrace {
                 cores
                     .computeIfAbsent(
                         ChunkApplier.key(chunk), _ -> new WindowChunks(window.from(), window.to()))
-                    .add(chunk);
+                    .add(chunk, read[0]);
                 if (cores.values().stream().mapToLong(WindowChunks::bytes).sum() > room) {
                   throw new InvalidTraceException(
                       "the window has more than %,d bytes of chunks: give a narrower one, or record the whole topic and cut that"

@@ -43,7 +43,7 @@ import java.util.function.LongConsumer;
  * A core that refused that twice is not guessed at any more.
  *
  * <p>The chunks on the way are bounded. What gives another result in one state than in several is
- * left to the caller: chunks out of order, a core that breaks, limits that are reached.
+ * left to the caller: a core that breaks, limits that are reached.
  */
 final class ParallelReplay {
   /** Chunks on the way for each thread: one in its hands, one ready, and one to be unpacked. */
@@ -78,7 +78,6 @@ final class ParallelReplay {
   private boolean ended;
   private long chunks;
   private long records;
-  private boolean alone;
   private boolean failed;
   private long joined;
 
@@ -199,7 +198,7 @@ final class ParallelReplay {
       return Optional.empty();
     }
     List<GraphState> parts = lanes.stream().map(lane -> lane.applier.state()).toList();
-    if (alone || !joined(state, parts)) {
+    if (!joined(state, parts)) {
       return Optional.empty();
     }
     return Optional.of(TraceReplay.Replayed.of(state, reader.isCut(), reader.notice()));
@@ -207,7 +206,6 @@ final class ParallelReplay {
 
   /** Whether what lanes hold is in a state now, as if it had taken all of it itself. */
   static boolean joined(GraphState state, List<GraphState> lanes) {
-    lanes.forEach(GraphState::settle);
     return state.join(lanes);
   }
 
@@ -230,7 +228,7 @@ final class ParallelReplay {
   /** Waits for work; null where there is none any more. */
   private synchronized Work next() throws InterruptedException {
     while (true) {
-      if (failed || alone || (ended && under == 0)) {
+      if (failed || (ended && under == 0)) {
         return null;
       }
       for (Lane lane : lanes) {
@@ -268,11 +266,9 @@ final class ParallelReplay {
     synchronized (this) {
       reading = false;
       ended |= entry == null;
-      if (!alone) {
-        under += jobs.size();
-        packed.addAll(jobs);
-        jobs.forEach(job -> job.core.lane.queue.add(job));
-      }
+      under += jobs.size();
+      packed.addAll(jobs);
+      jobs.forEach(job -> job.core.lane.queue.add(job));
       notifyAll();
     }
   }
@@ -291,11 +287,8 @@ final class ParallelReplay {
             .orElseThrow(() -> InvalidTraceException.withoutImage(file, chunk)));
     chunk.getImages().forEach(other -> state.findImage(other).ifPresent(images::add));
     Core core = cores.computeIfAbsent(ChunkApplier.key(chunk), _ -> new Core(emptiest()));
-    if (chunk.getSequence() <= core.sequence) {
-      setAlone(); // how long a state waits for late chunks depends on all cores in it
-    }
     boolean isOfSegment = isOfSegment(core, chunk);
-    core.sequence = chunk.getSequence();
+    core.sequence = Math.max(core.sequence, chunk.getSequence());
     core.records += chunk.getRecordCount();
     core.lane.records += chunk.getRecordCount();
     records += chunk.getRecordCount();
@@ -331,10 +324,6 @@ final class ParallelReplay {
         && chunk.getEnd() == CoreEnd.RUNNING
         && chunk.getLostBefore() == 0
         && (core.open != null || chunk.getKeyframeRecords() != Chunks.NO_KEYFRAME);
-  }
-
-  private synchronized void setAlone() {
-    alone = true;
   }
 
   private Lane emptiest() {
@@ -424,7 +413,7 @@ final class ParallelReplay {
       notifyAll();
     }
     Job next = lane.queue.peek();
-    boolean goesOn = next != null && next.isReady && !failed && !alone;
+    boolean goesOn = next != null && next.isReady && !failed;
     lane.busy = goesOn;
     return goesOn ? next : null;
   }

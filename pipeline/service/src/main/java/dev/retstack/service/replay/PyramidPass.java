@@ -201,7 +201,6 @@ public final class PyramidPass {
               .formatted(file, e.getMessage()),
           e);
     }
-    state.settle();
     state.cores().forEach(PyramidPass::closeOpen);
     return records;
   }

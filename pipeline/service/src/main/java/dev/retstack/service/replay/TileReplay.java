@@ -50,7 +50,6 @@ final class TileReplay {
 
   /** The core, when all chunks were taken. */
   private Optional<CoreGraph> rebuilt() {
-    state.settle();
     Optional<CoreGraph> graph = state.core(key);
     graph.ifPresent(PyramidPass::closeOpen);
     return graph;

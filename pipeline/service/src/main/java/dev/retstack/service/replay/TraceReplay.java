@@ -211,7 +211,6 @@ public final class TraceReplay {
               .orElse(0L);
       behind += Math.max(0, last.sequence() + last.chunks() - next);
     }
-    state.settle();
     String notice =
         Count.grouped(behind, "chunk behind the window was", "chunks behind the window were")
             + " not read: calls that are shown as open may have ended there";
@@ -248,7 +247,6 @@ public final class TraceReplay {
           cores = now;
         }
       }
-      counted.settle();
       return Replayed.of(counted, trace.isCut(), trace.notice());
     } catch (BrokenCoreException e) {
       throw new InvalidTraceException(
@@ -431,7 +429,6 @@ public final class TraceReplay {
           progress.advanced(++chunks, records);
         }
       }
-      applier.state().settle();
       return Replayed.of(applier.state(), reader.isCut(), reader.notice());
     }
   }

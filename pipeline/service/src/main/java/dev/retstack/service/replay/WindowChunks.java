@@ -9,13 +9,19 @@ import java.util.TreeMap;
 
 /**
  * Of the chunks of one core those that a window needs: from the last one that has a keyframe and
- * begins at or before the window, to the first one behind it. They may come in any order, and more
- * than once. What is not needed is let go at once, so that memory grows with the window only.
+ * begins at or before the window, to the first one behind it. They may be given in any order, and
+ * more than once. What is not needed is let go at once, so that memory grows with the window only.
+ *
+ * <p>A chunk that stands behind a later one in the log is lost to the window, as it is to the job.
  */
 public final class WindowChunks {
   private final long from;
   private final long to;
   private final NavigableMap<Long, Chunk> bySequence = new TreeMap<>();
+
+  /** Where these chunks stand in the log. */
+  private final NavigableMap<Long, Long> positions = new TreeMap<>();
+
   private Chunk begin;
   private Chunk behind;
   private long bytes;
@@ -27,10 +33,18 @@ public final class WindowChunks {
     this.to = to;
   }
 
-  /** Takes another chunk of the core. */
-  public void add(Chunk chunk) {
+  /** Takes another chunk of the core, which stands there in the log. */
+  public void add(Chunk chunk, long position) {
     long sequence = chunk.getSequence();
-    if (bySequence.containsKey(sequence) || (begin != null && sequence < begin.getSequence())) {
+    if (positions.tailMap(sequence).values().stream().anyMatch(at -> at <= position)) {
+      return; // it is there, or late
+    }
+    for (long before : List.copyOf(positions.headMap(sequence).keySet())) {
+      if (positions.get(before) > position) {
+        remove(before); // that one is late
+      }
+    }
+    if (begin != null && sequence < begin.getSequence()) {
       return;
     }
     if (chunk.getFirstTime() > to) {
@@ -43,6 +57,7 @@ public final class WindowChunks {
       behind = chunk;
     }
     bySequence.put(sequence, chunk);
+    positions.put(sequence, position);
     count(chunk, 1);
     if (chunk.getKeyframeRecords() != Chunks.NO_KEYFRAME && chunk.getFirstTime() <= from) {
       begin = chunk;
@@ -54,6 +69,8 @@ public final class WindowChunks {
 
   private void remove(long sequence) {
     behind = isBehind(sequence) ? null : behind;
+    begin = begin != null && begin.getSequence() == sequence ? null : begin;
+    positions.remove(sequence);
     count(bySequence.remove(sequence), -1);
   }
 

@@ -78,7 +78,6 @@ final class WindowReplay {
 
   /** Whether records are missing between the state ahead and this chunk. */
   private boolean isBehindGap(Chunk chunk) {
-    ahead.settle();
     CoreGraph core = core(ahead);
     ChunkMeta taken = core.progress().behind(0, core.unit());
     return chunk.getSequence() != taken.sequence() + 1
@@ -94,7 +93,6 @@ final class WindowReplay {
     RecordBatch head = part(0, first);
     head.setKeyframe(batch.keyframe());
     take(ahead, head(all), head);
-    ahead.settle();
     CoreReconstructor core = core(ahead).progress();
     core.open(window.from(), true, batch);
     count(core.here(all), first);
@@ -106,7 +104,6 @@ final class WindowReplay {
    * @param known whether what was open there is open where the window begins
    */
   private void begin(boolean known) {
-    ahead.settle();
     CoreGraph core = core(ahead);
     core.progress().open(window.from(), known, none);
     take(state, core.progress().behind(window.from(), core.unit()), none);
@@ -132,7 +129,6 @@ final class WindowReplay {
       if (!begun) {
         begin(false); // of what comes behind the trace nothing is known
       }
-      state.settle();
       if (window.to() != Long.MAX_VALUE) {
         core(state).closeAt(Math.min(window.to(), clock.getAsLong()));
       }

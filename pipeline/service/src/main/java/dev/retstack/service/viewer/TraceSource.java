@@ -169,7 +169,6 @@ public final class TraceSource implements QuerySource, Closeable {
       GraphLimits limits = GraphLimits.DEFAULT.withTreeCallsPerCore(TREE_CALLS);
       TraceReplay.Replayed read =
           TraceReplay.read(file, new GraphState(limits).named(symbols), progress("report"));
-      read.state().settle();
       note(read.notice());
       long records = read.state().summaries().stream().mapToLong(CoreSummary::records).sum();
       reading = new AboutView.Reading("ready", chunks, chunks, records, "");
@@ -371,7 +370,6 @@ public final class TraceSource implements QuerySource, Closeable {
           long records = requireFew(question);
           GraphState state = new GraphState().named(symbols);
           TraceReplay.read(file, state, question.window(counts), UNSEEN);
-          state.settle();
           return new Windows.Seen(
               new View(state, coverage), cost(state.summaries().size(), records, start));
         });
@@ -397,7 +395,6 @@ public final class TraceSource implements QuerySource, Closeable {
         question.isAll()
             ? TraceReplay.read(file, state, progress).state()
             : TraceReplay.read(file, state, question.window(true), progress).state();
-    read.settle();
     return read;
   }
 
@@ -449,7 +446,6 @@ public final class TraceSource implements QuerySource, Closeable {
         WindowQuestion window = question.window();
         var _ = read.read(core, window.first(), window.last(), state, sum);
         sum.next();
-        state.settle();
         state.cores().forEach(PyramidPass::closeOpen);
       }
     }

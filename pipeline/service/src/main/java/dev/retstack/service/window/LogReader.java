@@ -37,7 +37,6 @@ public final class LogReader implements AutoCloseable {
   private static final String NARROW = "ask for a narrower from and to";
 
   private final String topic;
-  private final int lateChunks;
   private final LogConsumers consumers;
   private final KafkaConsumer<byte[], byte[]> consumer;
   private final long receivedBefore;
@@ -52,15 +51,10 @@ public final class LogReader implements AutoCloseable {
 
   private boolean failed;
 
-  /**
-   * A reader of this topic, which has fetched nothing.
-   *
-   * @param lateChunks chunks of a core that may come before one that belongs ahead of them
-   */
-  public LogReader(LogConsumers consumers, String topic, int lateChunks) {
+  /** A reader of this topic, which has fetched nothing. */
+  public LogReader(LogConsumers consumers, String topic) {
     this.consumers = consumers;
     this.topic = topic;
-    this.lateChunks = lateChunks;
     consumer = consumers.take();
     receivedBefore = received();
   }
@@ -130,7 +124,11 @@ public final class LogReader implements AutoCloseable {
       back--;
       read(places.get(back), places.get(back).lastOffset(), key, chunks);
     }
-    Chunk first = firstWhole(chunks.list(true), key, back == 0);
+    List<Chunk> found = chunks.list(true);
+    if (found.isEmpty()) {
+      throw gone(key, "no chunk of it stands where it was; they may be deleted meanwhile");
+    }
+    Chunk first = found.getFirst();
     boolean isCut = back == 0 && first.getSequence() > 0;
     if (isCut && question.from().isPresent() && question.first() < first.getFirstTime()) {
       throw gone(
@@ -139,25 +137,6 @@ public final class LogReader implements AutoCloseable {
               .formatted(first.getFirstTime(), question.first()));
     }
     return chunks;
-  }
-
-  /**
-   * The chunk from which on all are there. Where the log was cut, a chunk that came late may be
-   * there while those that came before it, and belong behind it, are deleted.
-   */
-  private Chunk firstWhole(List<Chunk> chunks, CoreKey key, boolean isCut) {
-    if (chunks.isEmpty()) {
-      throw gone(key, "no chunk of it stands where it was; they may be deleted meanwhile");
-    }
-    Chunk first = chunks.getFirst();
-    for (int i = 1; isCut && first.getSequence() > 0 && i < chunks.size(); i++) {
-      long sequence = chunks.get(i).getSequence();
-      long reach = chunks.get(i - 1).getSequence() - chunks.getFirst().getSequence();
-      if (reach < lateChunks && sequence != chunks.get(i - 1).getSequence() + 1) {
-        first = chunks.get(i);
-      }
-    }
-    return first;
   }
 
   private BadRequestException gone(CoreKey key, String fact) {
@@ -215,7 +194,7 @@ public final class LogReader implements AutoCloseable {
       Chunk chunk = ConfluentFrame.decode(record.value(), Chunk.class);
       if (chunk.getCore().equals(key.core()) && chunk.getSession().equals(key.session())) {
         Chunks.check(chunk);
-        into.add(chunk);
+        into.add(chunk, record.offset());
       }
     } catch (CorruptChunkException | RuntimeException | StackOverflowError _) {
       // the partition refused it as well

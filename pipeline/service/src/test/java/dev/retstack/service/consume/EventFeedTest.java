@@ -194,6 +194,7 @@ class EventFeedTest {
             20,
             Duration.ofSeconds(30),
             Duration.ofSeconds(60),
+            1 << 20,
             OptionalLong.empty(),
             GraphLimits.DEFAULT,
             Duration.ZERO,

@@ -78,6 +78,18 @@ class ProfileRecordsTest {
     assertThat(pieces.isLeft()).isFalse();
   }
 
+  /** What was published last may have been given up with its transaction. */
+  @Test
+  void aStateThatIsOpenedAgainPublishesAllItsRows() throws CorruptChunkException {
+    call(0, FUNCTIONS);
+    ProfileRecords pieces = records(Integer.MAX_VALUE);
+    assertThat(pieces.changed(state, 1)).isNotEmpty();
+    pieces.opened();
+    Map<String, Long> seen = new HashMap<>();
+    calls(seen, pieces.changed(state, 2));
+    assertThat(seen).isEqualTo(whole());
+  }
+
   /** Totals are added up once for all rows: once for each row it took minutes. */
   @Test
   @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)

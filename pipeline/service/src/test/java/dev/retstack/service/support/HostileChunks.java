@@ -42,7 +42,6 @@ public final class HostileChunks {
     SYSTEM_CALLS(2_000),
     VALUES(1_500),
     MARKS(500),
-    LATE(200),
     IMAGES(4);
 
     private final int records;
@@ -108,7 +107,6 @@ public final class HostileChunks {
     if (way != Way.CORES && way != Way.NAMES && way != Way.IMAGES) {
       at = sent.computeIfAbsent(session + " " + core, _ -> new long[2]);
     }
-    at[0] += way == Way.LATE ? 1 : 0; // each chunk stands behind a gap
     Chunk chunk =
         Chunk.newBuilder(of)
             .setSession(session)

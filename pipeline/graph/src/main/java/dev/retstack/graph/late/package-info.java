@@ -1,2 +1,0 @@
-/** Chunks that came before an earlier one. */
-package dev.retstack.graph.late;
