@@ -139,7 +139,7 @@ class HostileNamesTest {
       add(lines, "anomalies", trace, "--by-task", "--format", format);
       add(lines, "graph", trace, "--timeline", "--format", format);
       add(lines, "hot", trace, "--exact", "--per-core", "--format", format);
-      add(lines, "hot", trace, "--sketch", "--format", format);
+      add(lines, "hot", trace, "--exact", "--format", format);
       add(lines, "trace", "log", "--format", format);
     }
     for (String format : List.of("text", "json", "lcov")) {

@@ -251,7 +251,7 @@ class HostileRecordsTest {
     private final Case hostile;
     private final GraphState state;
     private final DerivedRecords derived;
-    private final HotCores hot = new HotCores(HotCounter.Kind.SEED_TABLE, HotSettings.SEED, 16);
+    private final HotCores hot = new HotCores(HotCounter.Kind.SEED_TABLE, HotSettings.SEED);
     private final JobPyramids pyramids = new JobPyramids(StateBudget.UNLIMITED);
     private final Map<String, byte[]> log = new HashMap<>();
     private GraphState twin;

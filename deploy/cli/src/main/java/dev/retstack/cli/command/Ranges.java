@@ -60,7 +60,6 @@ public final class Ranges {
           Map.entry("--rounds", new Range(1, 10_000)),
           Map.entry("--rows", new Range(1, 10_000)),
           Map.entry("--schedule-seed", new Range(Long.MIN_VALUE, Long.MAX_VALUE)),
-          Map.entry("--sketch-size", new Range(1, 1 << 24)),
           Map.entry("--span-threshold", new Range(0, Long.MAX_VALUE)),
           Map.entry("--stack", GUEST_BYTES),
           Map.entry("--state-functions", new Range(1, 1_000_000_000)),

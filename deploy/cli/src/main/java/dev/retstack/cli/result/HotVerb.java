@@ -16,7 +16,6 @@ import dev.retstack.graph.hot.HotCount;
 import dev.retstack.graph.hot.HotCounter;
 import dev.retstack.graph.hot.HotProfile;
 import dev.retstack.graph.hot.HotRow;
-import dev.retstack.graph.hot.SketchedCounts;
 import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.input.Grouping;
 import dev.retstack.service.replay.HotReplay;
@@ -30,7 +29,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -40,11 +38,10 @@ import picocli.CommandLine.Option;
     name = "hot",
     description = {
       "Show which functions are called most.",
-      "Each has its hits and its share of all hits (of 1024). Three ways to count:",
+      "Each has its hits and its share of all hits (of 1024). Two ways to count:",
       "  --seed-table  the small table that firmware keeps in its counting function:",
       "                few entries, hits that decay, the last is replaced (default)",
       "  --exact       every call is counted",
-      "  --sketch      fixed memory for any number of functions, with bounds",
       "The result is of all cores together; --per-core shows each. The table of all cores"
           + " is the sum of theirs."
     },
@@ -56,7 +53,7 @@ import picocli.CommandLine.Option;
 public final class HotVerb extends Verb {
   /** Options that say how to count, which a running pipeline has done already. */
   private static final List<String> OF_COUNTERS =
-      List.of("--sketch-size", "--ignore", "--width", "--entries", "--increment", "--no-decay");
+      List.of("--ignore", "--width", "--entries", "--increment", "--no-decay");
 
   @Mixin private SourceOptions source;
 
@@ -65,9 +62,6 @@ public final class HotVerb extends Verb {
 
   @Option(names = "--exact", description = "Count every call.")
   private boolean exact;
-
-  @Option(names = "--sketch", description = "Estimate with bounds, in fixed memory.")
-  private boolean sketch;
 
   @Option(
       names = "--top",
@@ -80,16 +74,9 @@ public final class HotVerb extends Verb {
   private boolean perCore;
 
   @Option(
-      names = "--sketch-size",
-      defaultValue = "" + SketchedCounts.DEFAULT_SIZE,
-      paramLabel = "N",
-      description = "Size of the sketch, a power of two (default: ${DEFAULT-VALUE}).")
-  private int sketchSize;
-
-  @Option(
       names = "--from-kafka",
       description =
-          "Count what is in the events topic now, instead of a trace. All ways of counting"
+          "Count what is in the events topic now, instead of a trace. Both ways of counting"
               + " work, and the fleet may still run.")
   private boolean fromKafka;
 
@@ -116,8 +103,8 @@ public final class HotVerb extends Verb {
     if (!fromKafka && source.problem() != null) {
       throw usage(source.problem() + ", or --from-kafka for what is in its topic");
     }
-    if (Stream.of(seedTable, exact, sketch).filter(chosen -> chosen).count() > 1) {
-      throw usage("--seed-table, --exact and --sketch exclude each other");
+    if (seedTable && exact) {
+      throw usage("--seed-table and --exact exclude each other");
     }
     if (top < 1) {
       throw usage("--top " + top + ": use 1 or more");
@@ -127,14 +114,10 @@ public final class HotVerb extends Verb {
   }
 
   private List<HotProfile> counted() throws InterruptedException {
-    HotCounter.Kind kind =
-        sketch
-            ? HotCounter.Kind.SKETCH
-            : exact ? HotCounter.Kind.EXACT : HotCounter.Kind.SEED_TABLE;
+    HotCounter.Kind kind = exact ? HotCounter.Kind.EXACT : HotCounter.Kind.SEED_TABLE;
     HotCores cores;
     try {
-      cores = new HotCores(kind, table.settings(), sketchSize);
-      kind.create(table.settings(), sketchSize);
+      cores = new HotCores(kind, table.settings());
     } catch (IllegalArgumentException e) {
       throw usage(e.getMessage());
     }
@@ -198,10 +181,10 @@ public final class HotVerb extends Verb {
   private List<HotProfile> live() throws IOException, InterruptedException {
     boolean shaped =
         OF_COUNTERS.stream().anyMatch(spec().commandLine().getParseResult()::hasMatchedOption);
-    if (seedTable || sketch || perCore || shaped) {
+    if (seedTable || perCore || shaped) {
       throw usage(
           "a running pipeline has the exact counts of all cores only: use --exact; --from-kafka"
-              + " counts in every way, from the topic itself");
+              + " counts in both ways, from the topic itself");
     }
     Map<String, String> which = Map.of("format", "json", "rows", Grouping.BY_IMAGE.text());
     JsonNode report = LiveOptions.read(source.ask("report", which, kafka, terminal()));
@@ -219,16 +202,16 @@ public final class HotVerb extends Verb {
               function.path("name").asText(),
               function.path("image").asText(),
               function.path("isa").asText(),
-              HotCount.exact(address, hits, HotCount.ratio(hits, calls))));
+              new HotCount(address, hits, HotCount.ratio(hits, calls))));
     }
     rows.sort(Comparator.<HotRow>comparingLong(row -> row.count().hits()).reversed());
     long lost = report.path("lost").asLong();
     long untraced = report.path("untraced").asLong();
-    return List.of(new HotProfile("", "", calls, lost, untraced, calls, 0, 0, rows));
+    return List.of(new HotProfile("", "", calls, lost, untraced, calls, 0, rows));
   }
 
   private void show(List<HotProfile> all) throws IOException {
     List<HotProfile> profiles = all.stream().map(profile -> profile.top(top)).toList();
-    Output.write(out(), format.format(), HotView.of(profiles, sketch, cut));
+    Output.write(out(), format.format(), HotView.of(profiles, cut));
   }
 }

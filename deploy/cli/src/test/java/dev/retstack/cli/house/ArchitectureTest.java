@@ -36,11 +36,9 @@ class ArchitectureTest {
               GRAPH,
               "dev.retstack.schema.record",
               "dev.retstack.schema.codec",
-              "dev.retstack.schema.chunk",
               "dev.retstack.schema.linux",
               "java..",
-              "it.unimi.dsi.fastutil..",
-              "org.apache.datasketches.frequencies..");
+              "it.unimi.dsi.fastutil..");
 
   /** The same input gives the same result on any host: nothing to read time or chance from. */
   @ArchTest

@@ -56,11 +56,7 @@ class HotGuestTest {
         if (memory.getLong(entry + 8) != 0) {
           entries.add(
               new HotCount(
-                  memory.getLong(entry),
-                  memory.getLong(entry + 8),
-                  memory.getLong(entry + 8),
-                  memory.getLong(entry + 8),
-                  memory.getLong(entry + 16)));
+                  memory.getLong(entry), memory.getLong(entry + 8), memory.getLong(entry + 16)));
         }
       }
       return new GuestTable(settings, Integer.toUnsignedLong(memory.getInt(24)), entries);
@@ -124,7 +120,7 @@ class HotGuestTest {
                 .lines()
                 .skip(1)
                 .map(line -> line.split(",", -1))
-                .map(field -> field[2] + " " + field[5] + " " + field[8])
+                .map(field -> field[2] + " " + field[5] + " " + field[6])
                 .collect(Collectors.toList()))
         .isEqualTo(guest)
         .hasSize(MAX_ENTRIES);

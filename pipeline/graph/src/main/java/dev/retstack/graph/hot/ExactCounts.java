@@ -59,17 +59,12 @@ public final class ExactCounts implements HotCounter {
 
   private HotCount count(Long2LongMap.Entry entry) {
     long hits = entry.getLongValue();
-    return HotCount.exact(entry.getLongKey(), hits, HotCount.ratio(hits, total));
+    return new HotCount(entry.getLongKey(), hits, HotCount.ratio(hits, total));
   }
 
   @Override
   public long total() {
     return total;
-  }
-
-  @Override
-  public long error() {
-    return 0;
   }
 
   @Override

@@ -26,7 +26,6 @@ public final class HotCores {
 
   private final HotSettings settings;
   private final HotCounter.Kind kind;
-  private final int sketchSize;
   private final Map<CoreKey, Core> cores = new HashMap<>();
 
   private static final class Core {
@@ -71,15 +70,10 @@ public final class HotCores {
     }
   }
 
-  /**
-   * No cores yet.
-   *
-   * @param sketchSize see {@link SketchedCounts}; of no meaning to the other kinds
-   */
-  public HotCores(HotCounter.Kind kind, HotSettings settings, int sketchSize) {
+  /** No cores yet. */
+  public HotCores(HotCounter.Kind kind, HotSettings settings) {
     this.kind = kind;
     this.settings = settings;
-    this.sketchSize = sketchSize;
   }
 
   /**
@@ -101,7 +95,7 @@ public final class HotCores {
   }
 
   private HotCounter counter() {
-    return kind.create(settings, sketchSize);
+    return kind.create(settings);
   }
 
   /** What the cores run. */
@@ -123,7 +117,6 @@ public final class HotCores {
                   core.lost,
                   core.untraced,
                   core.counter.total(),
-                  core.counter.error(),
                   core.counter.notKept(),
                   rows(core.image, core.counter));
             })
@@ -169,7 +162,6 @@ public final class HotCores {
         all.stream().mapToLong(core -> core.lost).sum(),
         all.stream().mapToLong(core -> core.untraced).sum(),
         total,
-        merged.stream().mapToLong(HotCounter::error).max().orElse(0),
         merged.stream().mapToLong(HotCounter::notKept).sum(),
         rows.stream().map(row -> ofWhole(row, total)).sorted(ORDER).toList());
   }
@@ -187,8 +179,7 @@ public final class HotCores {
         row.function(),
         row.image(),
         row.isa(),
-        new HotCount(
-            c.address(), c.hits(), c.atLeast(), c.atMost(), HotCount.ratio(c.hits(), total)));
+        new HotCount(c.address(), c.hits(), HotCount.ratio(c.hits(), total)));
   }
 
   private List<HotRow> rows(ImageInfo image, HotCounter counter) {

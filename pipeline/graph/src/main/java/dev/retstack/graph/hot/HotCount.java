@@ -5,21 +5,13 @@ package dev.retstack.graph.hot;
  *
  * @param address selfPc of a function, or the base of the addresses counted as one
  * @param hits calls; in a seed table what its increment and decay make of them
- * @param atLeast the true number of calls is not smaller; a seed table knows no bounds, hits stand
- *     for them
- * @param atMost nor larger
  * @param ratio of 1024, how much of all; in a seed table when it was last hit
  */
-public record HotCount(long address, long hits, long atLeast, long atMost, long ratio) {
-
-  /** A count that is no estimate. */
-  public static HotCount exact(long address, long hits, long ratio) {
-    return new HotCount(address, hits, hits, hits, ratio);
-  }
+public record HotCount(long address, long hits, long ratio) {
 
   /** The same count of an address that is written so. */
   HotCount at(long other) {
-    return new HotCount(other, hits, atLeast, atMost, ratio);
+    return new HotCount(other, hits, ratio);
   }
 
   /** Hits of a whole, of 1024; 0 where the whole is 0. */

@@ -6,7 +6,7 @@ import java.util.List;
  * Counts calls by address, in bounded memory. A pure state machine: the same addresses in the same
  * order give the same counts. Not safe for use by several threads at once.
  */
-public sealed interface HotCounter permits SeedTable, ExactCounts, SketchedCounts {
+public sealed interface HotCounter permits SeedTable, ExactCounts {
   /** Counts a call. */
   void hit(long address);
 
@@ -15,9 +15,6 @@ public sealed interface HotCounter permits SeedTable, ExactCounts, SketchedCount
 
   /** What all hits add up to: the whole of which the ratios tell the part. */
   long total();
-
-  /** How far hits may lie from the true number of calls: 0 where they are counted one by one. */
-  long error();
 
   /** Calls counted under no address of their own, because there are too many. */
   long notKept();
@@ -34,20 +31,13 @@ public sealed interface HotCounter permits SeedTable, ExactCounts, SketchedCount
     /** {@link SeedTable}. */
     SEED_TABLE,
     /** {@link ExactCounts}. */
-    EXACT,
-    /** {@link SketchedCounts}. */
-    SKETCH;
+    EXACT;
 
-    /**
-     * An empty counter.
-     *
-     * @param sketchSize see {@link SketchedCounts}; of no meaning to the others
-     */
-    public HotCounter create(HotSettings settings, int sketchSize) {
+    /** An empty counter. */
+    public HotCounter create(HotSettings settings) {
       return switch (this) {
         case SEED_TABLE -> new SeedTable(settings);
         case EXACT -> new ExactCounts(settings);
-        case SKETCH -> new SketchedCounts(settings, sketchSize);
       };
     }
   }

@@ -11,7 +11,6 @@ import java.util.List;
  * @param lost records known to be missing: calls among them are not counted
  * @param untraced calls known to have made no records, not counted either
  * @param total what all hits add up to
- * @param error see {@link HotCounter#error}
  * @param notKept see {@link HotCounter#notKept}
  * @param rows most hits first
  */
@@ -22,7 +21,6 @@ public record HotProfile(
     long lost,
     long untraced,
     long total,
-    long error,
     long notKept,
     List<HotRow> rows) {
   public HotProfile {
@@ -38,7 +36,6 @@ public record HotProfile(
         lost,
         untraced,
         total,
-        error,
         notKept,
         rows.subList(0, Math.min(count, rows.size())));
   }

@@ -97,7 +97,7 @@ public final class SeedTable implements HotCounter {
     List<HotCount> counts = new ArrayList<>();
     for (int i = 0; i < hits.length; i++) {
       if (hits[i] > 0) {
-        counts.add(HotCount.exact(addresses[i], hits[i], ratios[i]));
+        counts.add(new HotCount(addresses[i], hits[i], ratios[i]));
       }
     }
     return counts;
@@ -106,11 +106,6 @@ public final class SeedTable implements HotCounter {
   @Override
   public long total() {
     return sum;
-  }
-
-  @Override
-  public long error() {
-    return 0;
   }
 
   @Override

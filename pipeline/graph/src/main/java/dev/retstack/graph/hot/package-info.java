@@ -1,2 +1,2 @@
-/** Which functions are called most: the table of the bare-metal seed, exact counts, a sketch. */
+/** Which functions are called most: the table of the bare-metal seed, exact counts. */
 package dev.retstack.graph.hot;

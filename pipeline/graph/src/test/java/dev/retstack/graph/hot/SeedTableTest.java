@@ -107,6 +107,6 @@ class SeedTableTest {
   }
 
   private static HotCount entry(long address, long hits, long ratio) {
-    return HotCount.exact(address, hits, ratio);
+    return new HotCount(address, hits, ratio);
   }
 }

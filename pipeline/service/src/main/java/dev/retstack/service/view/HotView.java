@@ -22,23 +22,10 @@ public final class HotView {
           .text("image", HotRow::image)
           .text("isa", HotRow::isa)
           .number("hits", row -> row.count().hits())
-          .number("atLeast", row -> row.count().atLeast())
-          .number("atMost", row -> row.count().atMost())
           .number("ratio", row -> row.count().ratio());
 
-  private static final Table<HotRow> PLAIN =
+  private static final Table<HotRow> TEXT =
       ROWS.headed("HITS", "RATIO", "ADDRESS", "FUNCTION", "ISA", "IMAGE");
-
-  private static final Table<HotRow> BOUNDED =
-      ROWS.headed(
-          "HITS",
-          "AT_LEAST=atLeast",
-          "AT_MOST=atMost",
-          "RATIO",
-          "ADDRESS",
-          "FUNCTION",
-          "ISA",
-          "IMAGE");
 
   private static final Table<HotProfile> PROFILES =
       new Table<HotProfile>()
@@ -48,7 +35,6 @@ public final class HotView {
           .number("lost", HotProfile::lost)
           .number("untraced", HotProfile::untraced)
           .number("total", HotProfile::total)
-          .number("error", HotProfile::error)
           .number("notKept", HotProfile::notKept)
           .rows("rows", ROWS, HotProfile::rows);
 
@@ -62,10 +48,9 @@ public final class HotView {
   /**
    * A table of each profile.
    *
-   * @param bounds whether hits are estimates between bounds
    * @param cut whether their trace was cut off: each profile of JSON says so
    */
-  public static Document of(List<HotProfile> profiles, boolean bounds, boolean cut) {
+  public static Document of(List<HotProfile> profiles, boolean cut) {
     SessionNames names = SessionNames.of(profiles.stream().map(HotProfile::session));
     Document document =
         new Document()
@@ -81,13 +66,13 @@ public final class HotView {
         document.gap();
       }
       first = false;
-      head(profile, names, bounds, document);
-      document.text(bounds ? BOUNDED : PLAIN, profile.rows());
+      head(profile, names, document);
+      document.text(TEXT, profile.rows());
     }
     return CutOff.ahead(cut, document);
   }
 
-  private static void head(HotProfile profile, SessionNames names, boolean bounds, Document out) {
+  private static void head(HotProfile profile, SessionNames names, Document out) {
     String cores = profile.core().isEmpty() ? "all cores" : "core " + profile.core();
     out.line(
         "# %s: %s, ratios of %d"
@@ -95,11 +80,6 @@ public final class HotView {
                 names.name(cores, profile.session()),
                 Count.of(profile.calls(), "call"),
                 profile.total()));
-    if (bounds) {
-      out.line(
-          "# true counts lie between AT_LEAST and AT_MOST, at most %d apart; others were called at most that often"
-              .formatted(profile.error()));
-    }
     if (profile.lost() > 0) {
       out.line(
           "# %s lost: calls among them are not counted"
