@@ -45,9 +45,6 @@ class ExamplesTest {
   private static final Set<String> NEED_KAFKA =
       Set.of("dead-letters", "emulate", "pipeline", "top", "trace");
 
-  /** An example that takes a cluster where one is; another of its verb starts one. */
-  private static final Set<String> TAKE_KAFKA = Set.of("retstack demo --live");
-
   /** Verbs whose example needs a pipeline, which announces itself in that cluster. */
   private static final Set<String> NEED_PIPELINE = Set.of("top");
 
@@ -109,7 +106,7 @@ class ExamplesTest {
       if (FOREGROUND.contains(verb)) {
         runUntilItServes(example, environment);
       } else {
-        runToEnd(example, TAKE_KAFKA.contains(example) ? cluster : environment);
+        runToEnd(example, environment);
       }
     }
   }

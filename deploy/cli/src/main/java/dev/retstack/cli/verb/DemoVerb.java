@@ -8,9 +8,6 @@ import dev.retstack.cli.command.FileTrouble;
 import dev.retstack.cli.command.Shutdown;
 import dev.retstack.cli.command.Verb;
 import dev.retstack.cli.demo.DemoText;
-import dev.retstack.cli.demo.FleetWatch;
-import dev.retstack.cli.demo.LiveDemo;
-import dev.retstack.cli.demo.LiveFleet;
 import dev.retstack.cli.fleet.CoreSpecs;
 import dev.retstack.cli.fleet.FleetRun;
 import dev.retstack.cli.fleet.GuestImages;
@@ -61,12 +58,9 @@ import picocli.CommandLine.Option;
       "Run the whole path on this machine and show the result.",
       "It starts a Kafka broker, the pipeline, and a fleet of emulated cores of every ISA"
           + " that runs the program zoo. Then it shows call trees, the report, and every"
-          + " anomaly. With --bootstrap or KAFKA_BOOTSTRAP_SERVERS it starts no broker.",
-      "With --live, commands through Kafka change what is traced while the cores run:"
-          + " filters, tracers, a trigger. It shows the trees before and after, every answer,"
-          + " and how long each took."
+          + " anomaly. With --bootstrap or KAFKA_BOOTSTRAP_SERVERS it starts no broker."
     },
-    footer = {"  retstack demo", "  retstack demo --live"})
+    footer = "  retstack demo")
 public final class DemoVerb extends Verb {
   private static final long ANSWER_SECONDS = 120;
 
@@ -91,11 +85,6 @@ public final class DemoVerb extends Verb {
           "Port of the pipeline's HTTP server on 127.0.0.1; 0 (default) takes any free one.")
   private int httpPort;
 
-  @Option(
-      names = "--live",
-      description = "Change what a running fleet of several ISAs traces; takes half a minute.")
-  private boolean live;
-
   @Option(names = "--keep", description = "Leave broker and pipeline running until Ctrl-C.")
   private boolean keep;
 
@@ -109,8 +98,7 @@ public final class DemoVerb extends Verb {
     if (images.isEmpty()) {
       throw CommandException.environment("no images of the zoo here: start with ./retstack");
     }
-    List<CoreSpec> specs =
-        live ? LiveDemo.cores(probe.probe()) : CoreSpecs.zoo(images, cores, probe.probe());
+    List<CoreSpec> specs = CoreSpecs.zoo(images, cores, probe.probe());
     Unicorn.load();
     Path folder = DataFolder.choose(dir, "demo");
     note("data in " + folder.toAbsolutePath().normalize());
@@ -118,19 +106,11 @@ public final class DemoVerb extends Verb {
       KafkaLink link = connect(folder, shutdown);
       Pipeline pipeline = startPipeline(link, shutdown);
       note("pipeline answers at " + pipeline.httpUri());
-      FleetOptions options =
-          live
-              ? LiveDemo.options()
-              : FleetOptions.standard().withFlushInterval(Duration.ofMillis(200));
+      FleetOptions options = FleetOptions.standard().withFlushInterval(Duration.ofMillis(200));
       DemoText text = new DemoText(out());
-      int ended = ExitCode.OK;
-      if (live) {
-        runLive(specs, options, link, shutdown);
-      } else {
-        List<CoreResult> results = runFleet(specs, options, link, shutdown);
-        ended = new FleetRun(terminal(), shutdown).explain(results);
-        text.fleet(specs, results);
-      }
+      List<CoreResult> results = runFleet(specs, options, link, shutdown);
+      final int ended = new FleetRun(terminal(), shutdown).explain(results);
+      text.fleet(specs, results);
       Set<CoreKey> keys =
           specs.stream()
               .map(s -> new CoreKey(options.session(), s.name()))
@@ -206,50 +186,13 @@ public final class DemoVerb extends Verb {
     return results;
   }
 
-  private void runLive(
-      List<CoreSpec> specs, FleetOptions options, KafkaLink link, Shutdown shutdown)
-      throws IOException, InterruptedException {
-    note(
-        Count.of(specs.size(), "core runs until it is", "cores run until they are")
-            + " stopped ...");
-    link.ensureTopics();
-    List<String> names = specs.stream().map(CoreSpec::name).toList();
-    LiveFleet fleet = LiveFleet.start(specs, options, link, terminal(), shutdown);
-    try (FleetWatch watch = FleetWatch.open(link, options.session(), names)) {
-      new LiveDemo(specs, watch, out()).run();
-      if (keep) {
-        note("the cores continue; command them from another terminal, Ctrl-C ends them:");
-        String bootstrap = link.settings().bootstrap();
-        String prefix = link.topics().prefix();
-        note(
-            "  "
-                + command(
-                    "trace",
-                    "set-filter",
-                    "dispatch_t*",
-                    "--bootstrap",
-                    bootstrap,
-                    "--prefix",
-                    prefix));
-        shutdown.await();
-      }
-    } finally {
-      fleet.stop();
-    }
-  }
-
   /** Shows the live result, and that the recorded one is the same. */
   private int show(DemoText text, View view, KafkaLink link, Path trace)
       throws IOException, InterruptedException {
     Report report = view.report(Optional.empty(), false).by(Grouping.GROUPS);
-    if (!live) {
-      text.trees(view.trees(), view.anomalies());
-    }
+    text.trees(view.trees(), view.anomalies());
     text.report(report);
-    List<AnomalySum> anomalies = view.anomalies(AnomalySum.Query.DEFAULT);
-    if (!live || !anomalies.isEmpty()) {
-      text.anomalies(anomalies);
-    }
+    text.anomalies(view.anomalies(AnomalySum.Query.DEFAULT));
     KafkaToTrace.copy(link.settings(), link.topics(), trace, TraceReplay.Progress.SILENT);
     String replayed =
         ReportBuilder.of(SourceOptions.replay(trace, GraphLimits.DEFAULT, terminal()))

@@ -8,12 +8,8 @@ import dev.retstack.cli.Ran;
 import dev.retstack.cli.broker.EmbeddedBroker;
 import dev.retstack.cli.command.Shutdown;
 import dev.retstack.cli.command.Terminal;
-import dev.retstack.cli.demo.FleetWatch;
-import dev.retstack.cli.demo.LiveDemo;
-import dev.retstack.cli.demo.LiveFleet;
 import dev.retstack.cli.kafka.KafkaLink;
 import dev.retstack.fleet.Fleet;
-import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.plan.CoreSpec;
 import dev.retstack.fleet.plan.FleetOptions;
 import dev.retstack.fleet.progress.FleetListener;
@@ -67,8 +63,8 @@ class LiveFilterTest {
 
   @Test
   void aFilterForOneIsaChangesItsCoresFromTheirMarkOnAndNoOthers() throws Exception {
-    List<CoreSpec> cores = LiveDemo.cores(ProbeKind.AUTO);
-    FleetOptions options = LiveDemo.options();
+    List<CoreSpec> cores = LiveFleet.cores();
+    FleetOptions options = LiveFleet.options();
     Path live = dir.resolve("live.avro");
     JsonNode answers;
     try (EmbeddedBroker broker = EmbeddedBroker.start(dir.resolve("broker"), 0);

@@ -6,7 +6,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.retstack.cli.Ran;
 import dev.retstack.cli.broker.EmbeddedBroker;
-import dev.retstack.cli.demo.FleetWatch;
 import dev.retstack.cli.fleet.GuestImages;
 import dev.retstack.cli.kafka.KafkaLink;
 import dev.retstack.fleet.Fleet;

@@ -313,7 +313,7 @@ class CallAccounts {
    * Tracing changed, or somebody asked for a stack trace.
    *
    * @param parent slot of the innermost open call, or {@link Frames#NONE}
-   * @param what a code of {@link dev.retstack.schema.codec.Mark}
+   * @param what a code of {@link dev.retstack.schema.record.Mark}
    * @param selfPc the function where it happened, 0 for none
    * @param command number of the command that did it, 0 for none
    * @param calls selfPc of the open calls, innermost first

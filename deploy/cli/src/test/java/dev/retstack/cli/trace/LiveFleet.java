@@ -1,14 +1,18 @@
-package dev.retstack.cli.demo;
+package dev.retstack.cli.trace;
 
 import dev.retstack.cli.command.Shutdown;
 import dev.retstack.cli.command.Terminal;
 import dev.retstack.cli.fleet.FleetRun;
+import dev.retstack.cli.fleet.GuestImages;
 import dev.retstack.cli.kafka.KafkaLink;
+import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.plan.CoreSpec;
 import dev.retstack.fleet.plan.FleetOptions;
 import dev.retstack.fleet.progress.FleetListener;
 import dev.retstack.fleet.publish.ChunkSink;
+import dev.retstack.machine.linux.LinuxOptions;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -16,7 +20,24 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /** A fleet that runs in a separate thread and follows commands until it is stopped. */
-public final class LiveFleet {
+final class LiveFleet {
+  /** One per convention and more; {@code mcount}, {@code __fentry__}, nops. */
+  private static final List<String> IMAGES =
+      List.of(
+          "zoo-x86_64-fentry",
+          "zoo-x86_64-mcount",
+          "zoo-aarch64-mcount",
+          "zoo-riscv64-mcount",
+          "zoo-riscv64-patchable",
+          "zoo-arm-thumb-mcount",
+          "zoo-ppc64le-patchable",
+          "zoo-mips-mcount",
+          "zoo-s390x-fentry");
+
+  /** Calls that continue for hours, through a table of functions. */
+  private static final List<String> PROGRAM = List.of("zoo", "dispatch", "2000000000");
+
+  private static final long SLICE_INSTRUCTIONS = 100_000;
   private static final long STOP_SECONDS = 60;
 
   private final CompletableFuture<Boolean> ended = new CompletableFuture<>();
@@ -31,8 +52,32 @@ public final class LiveFleet {
     void run() throws IOException, InterruptedException;
   }
 
+  /** A core of each image. */
+  static List<CoreSpec> cores() {
+    LinuxOptions linux = LinuxOptions.of("zoo").withArguments(PROGRAM);
+    return IMAGES.stream()
+        .map(
+            name ->
+                new CoreSpec(
+                    name + "-0",
+                    GuestImages.load(GuestImages.resolve(name)),
+                    CoreOptions.of(linux)))
+        .toList();
+  }
+
+  /**
+   * How a fleet runs them: in short slices, after which a core looks for commands, and on half of
+   * the processors, since all else runs on them as well.
+   */
+  static FleetOptions options() {
+    return FleetOptions.standard()
+        .withThreads(Math.max(1, Runtime.getRuntime().availableProcessors() / 2))
+        .withSliceInstructions(SLICE_INSTRUCTIONS)
+        .withFlushInterval(Duration.ofMillis(200));
+  }
+
   /** Starts the cores; their topics exist. */
-  public static LiveFleet start(
+  static LiveFleet start(
       List<CoreSpec> cores,
       FleetOptions options,
       KafkaLink link,
@@ -64,7 +109,7 @@ public final class LiveFleet {
    *
    * @throws IOException where the fleet had failed, or does not end
    */
-  public void stop() throws IOException, InterruptedException {
+  void stop() throws IOException, InterruptedException {
     thread.interrupt();
     try {
       ended.get(STOP_SECONDS, TimeUnit.SECONDS);
