@@ -30,7 +30,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.stream.IntStream;
 
@@ -38,9 +37,6 @@ import java.util.stream.IntStream;
 public final class Stages implements Benchmarks {
   /** What qemu-user emulates beside us. */
   private static final String PEER_IMAGE = "zoo-x86_64-fentry";
-
-  /** Cores that take commands. */
-  private static final int CONTROL_CORES = 100;
 
   /** A fleet that is big for one job. */
   private static final int STATE_CORES = 10_000;
@@ -76,12 +72,6 @@ public final class Stages implements Benchmarks {
     if (stages.contains(Stage.CAPTURE)) {
       measures.addAll(capture(files, w200));
     }
-    if (stages.contains(Stage.NOPS)) {
-      measures.addAll(nops(files, w200));
-    }
-    if (stages.contains(Stage.TRACERS)) {
-      measures.addAll(tracers(files, w200));
-    }
     LoadedImage first = GuestImages.loadInstrumented(files.getFirst());
     if (stages.contains(Stage.PATH)) {
       terminal.note("packing, unpacking, reconstruction");
@@ -104,11 +94,6 @@ public final class Stages implements Benchmarks {
         List<Path> turns =
             IntStream.range(0, count).mapToObj(i -> files.get(i % files.size())).toList();
         measures.addAll(live(turns, cores.isEmpty() ? w200 : Math.max(1, w200 / count)));
-      }
-    }
-    if (stages.contains(Stage.CONTROL)) {
-      for (int count : cores.isEmpty() ? List.of(CONTROL_CORES) : cores) {
-        measures.addAll(control(files, count));
       }
     }
     if (stages.contains(Stage.STATE)) {
@@ -147,33 +132,6 @@ public final class Stages implements Benchmarks {
     return measures;
   }
 
-  private List<Measure> nops(List<Path> files, long w200) throws IOException {
-    List<Measure> measures = new ArrayList<>();
-    for (Path file : files) {
-      LoadedImage image = GuestImages.loadInstrumented(file);
-      terminal.note("nops: " + image.elf().name());
-      Optional<Path> plain = options.twins().flatMap(twins -> NopBench.twin(image, twins));
-      Optional<LoadedImage> twin = plain.map(GuestImages::load);
-      long madeByW200 = w200 * CALLS_PER_W200_ROUND;
-      measures.addAll(
-          NopBench.run(image, twin, "fib", fibOf(calls), calls, rounds, options.probe().probe()));
-      measures.addAll(
-          NopBench.run(image, twin, "w200", w200, madeByW200, rounds, options.probe().probe()));
-    }
-    return measures;
-  }
-
-  private List<Measure> tracers(List<Path> files, long w200) throws IOException {
-    List<Measure> measures = new ArrayList<>();
-    for (Path file : files) {
-      LoadedImage image = GuestImages.loadInstrumented(file);
-      terminal.note("tracers: " + image.elf().name());
-      measures.addAll(TracerBench.run(image, "fib", fibOf(calls), rounds, options.probe().probe()));
-      measures.addAll(TracerBench.run(image, "w200", w200, rounds, options.probe().probe()));
-    }
-    return measures;
-  }
-
   /** What is on disk: ours, and with it that of the others. */
   private List<Measure> stored(LoadedImage image, long w200)
       throws IOException, InterruptedException {
@@ -201,30 +159,6 @@ public final class Stages implements Benchmarks {
       return List.of(ProbeKind.JAVA);
     }
     return List.of(ProbeKind.JAVA, ProbeKind.NATIVE);
-  }
-
-  private List<Measure> control(List<Path> files, int count)
-      throws IOException, InterruptedException {
-    terminal.note("commands to %d cores".formatted(count));
-    List<LoadedImage> images = new ArrayList<>();
-    for (int i = 0; i < count; i++) {
-      images.add(
-          i < files.size()
-              ? GuestImages.loadInstrumented(files.get(i))
-              : images.get(i - files.size()));
-    }
-    Path folder = DataFolder.choose(null, "bench");
-    try (Shutdown shutdown = Shutdown.install()) {
-      KafkaLink link =
-          options.kafka().isConfigured(terminal)
-              ? options.kafka().link(terminal)
-              : options
-                  .kafka()
-                  .link(
-                      shutdown.add(BrokerProcess.start(folder.resolve("broker"), 0)).bootstrap(),
-                      terminal);
-      return ControlBench.run(images, rounds, link, options.isolate());
-    }
   }
 
   private List<Measure> state(int count) throws IOException, InterruptedException {

@@ -9,7 +9,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -40,13 +39,10 @@ public final class BenchOptions {
   /** What can be measured. */
   public enum Stage {
     CAPTURE,
-    NOPS,
-    TRACERS,
     PATH,
     REPLAY,
     PYRAMID,
     LIVE,
-    CONTROL,
     STATE,
     ACCURACY,
     PEERS
@@ -60,24 +56,11 @@ public final class BenchOptions {
   private final Set<Stage> stages = EnumSet.noneOf(Stage.class);
 
   @Option(
-      names = "--twins",
-      paramLabel = "DIR",
-      description =
-          "nops: folder of programs without -pg, as emulators/guest/build.sh --twins DIR"
-              + " builds them.")
-  private Path twins;
-
-  @Option(
-      names = "--isolate",
-      description = "control: run the cores of each image in a separate process.")
-  private boolean isolate;
-
-  @Option(
       names = "--cores",
       split = ",",
       paramLabel = "N",
       description =
-          "live, control, state: number of cores. The images are taken in turn, and all cores"
+          "live, state: number of cores. The images are taken in turn, and all cores"
               + " together make about --calls calls. Several numbers are measured one after the"
               + " other (default: a core per image with --calls each).")
   private final List<Integer> cores = new ArrayList<>();
@@ -128,16 +111,6 @@ public final class BenchOptions {
   /** Stages that are wanted. */
   public Set<Stage> stages() {
     return stages.isEmpty() ? EnumSet.of(Stage.CAPTURE, Stage.PATH, Stage.REPLAY) : stages;
-  }
-
-  /** Folder of programs that were compiled without -pg. */
-  public Optional<Path> twins() {
-    return Optional.ofNullable(twins);
-  }
-
-  /** Whether the cores of each image are in a process of their own. */
-  public boolean isolate() {
-    return isolate;
   }
 
   /** Numbers of cores, one after the other; empty for what a stage has by itself. */

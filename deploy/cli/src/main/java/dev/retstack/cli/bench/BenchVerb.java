@@ -13,12 +13,10 @@ import picocli.CommandLine.Mixin;
     description = {
       "Measure the stages of the path; each figure is the median of the rounds.",
       "  capture   a traced run against one whose counting function returns at once",
-      "  nops      a core with all sites switched off against one without any (--twins)",
-      "  tracers   function (entries only) against function_graph: time and bytes",
       "  path      packing, unpacking, reconstruction",
       "  replay    a stored trace, from the file to the whole report",
+      "  pyramid   a pyramid of a trace: made, and asked for windows",
       "  live      emulation, Kafka, pipeline; starts a broker unless one is named",
-      "  control   from a command to the first record under it, and to the last answer",
       "  state     what checkpoints of a big state cost, and a restart with it",
       "  accuracy  how much is still reported, and that nothing is wrong, after losses",
       "  peers     uftrace and qemu-user on the same program, if they are installed",
