@@ -413,8 +413,14 @@ public final class Contexts<S extends FrameStack> {
         taskAt(address), separate == null ? windows.region(address) : separate, separate != null);
   }
 
-  /** What surely is of one stack, around an address. */
-  public Region around(long address) {
+  /** The stack that a stack pointer is on. That of one that is empty is where its region ends. */
+  public Stack stackOf(long stackPointer) {
+    return stackAt(stackPointer - 1);
+  }
+
+  /** What surely is of one stack, around a stack pointer. */
+  public Region around(long stackPointer) {
+    long address = stackPointer - 1;
     Stack stack = stackAt(address);
     long start = stack.region.start();
     long end = stack.region.end();

@@ -1,5 +1,7 @@
 package dev.retstack.fleet.probe.task;
 
+import java.util.Set;
+
 /** What guest memory says of where one stack may end and another begin. */
 @FunctionalInterface
 public interface StackRegions {
@@ -9,6 +11,11 @@ public interface StackRegions {
   /** True where each stack is of pieces that may lie anywhere (-fsplit-stack). */
   default boolean inPieces() {
     return false;
+  }
+
+  /** The pieces of a stack: the one that holds an address, and those that led there. */
+  default Set<Region> pieces(long address) {
+    return Set.of(at(address));
   }
 
   /**

@@ -3,6 +3,7 @@ package dev.retstack.fleet.probe.task;
 import dev.retstack.fleet.probe.frame.FrameStack;
 import dev.retstack.fleet.probe.task.StackRegions.Region;
 import java.util.List;
+import java.util.Set;
 
 /**
  * Which part of guest memory belongs to whose stack, as far as entries and exits have shown it. A
@@ -97,14 +98,21 @@ final class Windows<S extends FrameStack> {
 
   /**
    * How many frames of a stack of pieces are alive at a stack pointer: those in front of the first
-   * whose slot lies below an address, on the piece that it is on. The frame that was called last
-   * before them may be on that piece though its slot is not.
+   * whose slot lies below an address on its piece, or on a piece that did not lead to it.
    */
   int keptBelow(S frames, long stackPointer, long address) {
-    Region piece = regions.at(stackPointer - 1);
+    Set<Region> pieces = regions.pieces(stackPointer - 1);
+    Region piece = pieces.iterator().next();
     int keep = 0;
-    while (keep < frames.size()
-        && !(piece.holds(frames.retP(keep) - 1) && isBelow(frames.retP(keep), address))) {
+    while (keep < frames.size()) {
+      long slot = frames.retP(keep);
+      boolean isAlive =
+          piece.holds(slot - 1)
+              ? !isBelow(slot, address)
+              : pieces.stream().anyMatch(outer -> outer.holds(slot - 1));
+      if (!isAlive) {
+        break;
+      }
       keep++;
     }
     return keep;

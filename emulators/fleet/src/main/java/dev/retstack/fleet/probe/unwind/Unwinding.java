@@ -367,7 +367,7 @@ public final class Unwinding {
 
   private boolean isLeft(UnwinderWalk walk, long address, long sp) {
     if (walk.isLeftAt(address, sp)
-        && contexts.stackAt(sp).isSame(walk.words().stack())
+        && contexts.stackOf(sp).isSame(walk.words().stack())
         && contexts.mayShareStack(walk.lowestPlace(), sp)) {
       return true;
     }
@@ -455,12 +455,12 @@ public final class Unwinding {
       Region region = null;
       for (int i = frames.size() - 1; i >= 0; i--) {
         long slot = frames.retP(i);
-        if (region == null || !region.holds(pushes ? slot : slot - 1)) {
-          region = contexts.stackAt(pushes ? slot : slot - 1).region();
+        if (region == null || !region.holds(slot - 1)) {
+          region = contexts.stackOf(slot).region();
           reach(walk, slot, false, reached.isOwn());
         }
         if (!inPieces) {
-          i = Math.min(i, firstBelow(frames, region.end() + (pushes ? 0 : 1)));
+          i = Math.min(i, firstBelow(frames, region.end() + 1));
         }
       }
     }
@@ -472,7 +472,7 @@ public final class Unwinding {
    * @param from its stack pointer if that is known, else the slot of its innermost frame
    */
   private void reach(UnwinderWalk walk, long from, boolean isKnown, boolean isOwn) {
-    TrueWords words = words(pushes ? from : from - 1);
+    TrueWords words = words(from);
     if (walk.uses(words)) {
       return;
     }
@@ -520,12 +520,12 @@ public final class Unwinding {
 
   /** True for a slot below an address in a region. */
   private boolean isOn(Region region, long slot, long address) {
-    return region.holds(pushes ? slot : slot - 1) && Long.compareUnsigned(slot, address) < 0;
+    return region.holds(slot - 1) && Long.compareUnsigned(slot, address) < 0;
   }
 
-  /** The words of the stack that holds an address. */
-  private TrueWords words(long address) {
-    Contexts.Stack stack = contexts.stackAt(address);
+  /** The words of the stack that a stack pointer is on. */
+  private TrueWords words(long stackPointer) {
+    Contexts.Stack stack = contexts.stackOf(stackPointer);
     TrueWords words = wordsOf(stack);
     if (words == null) {
       words = new TrueWords(stack);
@@ -545,8 +545,8 @@ public final class Unwinding {
     return null;
   }
 
-  private TrueWords wordsAt(long address) {
-    return stacks.isEmpty() ? null : wordsOf(contexts.stackAt(address));
+  private TrueWords wordsAt(long stackPointer) {
+    return stacks.isEmpty() ? null : wordsOf(contexts.stackOf(stackPointer));
   }
 
   private boolean isInUse(TrueWords words) {
@@ -609,7 +609,7 @@ public final class Unwinding {
     Region region = words.stack().region();
     long top = 0;
     for (FrameStack frames : contexts.framesOf(words.stack())) {
-      int outermost = firstBelow(frames, region.end() + (pushes ? 0 : 1), region);
+      int outermost = firstBelow(frames, region.end() + 1, region);
       long retP = outermost < frames.size() ? frames.retP(frames.last(outermost)) : 0;
       if (Long.compareUnsigned(retP, region.start()) >= 0) {
         top = Long.compareUnsigned(retP, top) > 0 ? retP : top;
@@ -782,7 +782,7 @@ public final class Unwinding {
     }
     boolean isAcross = here != walk.words();
     drop(walk.words(), walk.stackPointer(), isAcross ? walk.words().end() : sp + reach);
-    Contexts.Stack to = contexts.stackAt(sp);
+    Contexts.Stack to = contexts.stackOf(sp);
     boolean isThere = false;
     for (UnwinderWalk.Other other : isAcross ? walk.others() : List.<UnwinderWalk.Other>of()) {
       TrueWords words = other.words();
