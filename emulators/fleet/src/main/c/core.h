@@ -59,7 +59,8 @@ enum mode {
   MODE_DEPTH = 32,   /* nothing, from max_depth on */
   MODE_TASKS = 64,   /* nothing, in tasks that are not meant */
   MODE_DECLARED = 128, /* what it ever was; Java is asked where task_variable is not task_value */
-  MODE_HANDLER = 256 /* what it ever was; the interrupt is over with the lowest frame */
+  MODE_HANDLER = 256, /* what it ever was; the interrupt is over with the lowest frame */
+  MODE_PIECES = 512 /* what it ever was; a stack is of pieces that lie anywhere: slots are in no order */
 };
 
 /* What a site is for, beside being recorded. */
@@ -397,7 +398,6 @@ struct core {
   uint64_t split_time; /* when a block was left in its middle last */
   uint64_t left_alone[LEFT_ALONE]; /* the first sites of those in unhijackable */
   uint64_t left_alone_count;
-  uint64_t in_pieces; /* 1: a stack is of pieces that lie anywhere: addresses do not say which frames a longjmp left */
 };
 
 static void stop_before(uc_engine *uc, struct core *c, uint64_t address, int reason) {

@@ -59,7 +59,7 @@ HOT int enter_frame(uc_engine *uc, struct core *c, const struct site *site, cons
     return ASK_TRAMPOLINE;
   }
   uint64_t keep = living(c, card, t.tail_caller, t.ret_p, fp);
-  if (__builtin_expect(keep != c->frame_count, 0) && !(c->in_pieces && t.tail_caller < 0) && !give_up(c, keep)) {
+  if (__builtin_expect(keep != c->frame_count, 0) && !((c->mode & MODE_PIECES) && t.tail_caller < 0) && !give_up(c, keep)) {
     return ASK_GIVEN_UP;
   }
   if (ruled && ignored(c, site)) {

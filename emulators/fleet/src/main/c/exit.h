@@ -29,7 +29,7 @@ static void leave(uc_engine *uc, struct core *c, uint64_t address, int64_t place
     c->returned = c->last->address + c->last->size;
   }
   uint64_t stack_pointer = reg_read(uc, c, ANY, (int)c->stack_pointer), above = stack_pointer + c->slot_reach;
-  int64_t frame = place < (int64_t)c->handlers ? leaving_by_slot(c, place, above) : leaving_by_way(c, place, above);
+  int64_t frame = leaving(c, place, above);
   if (__builtin_expect(!in_window(c, stack_pointer) || (uint64_t)frame >= c->frame_count ||
                            c->frames[frame].ret_p >= above ||
                            (c->any_given_up && is_doubtful(c, &c->frames[frame], place, stack_pointer)),

@@ -40,6 +40,11 @@ static int nearer(const struct core *c, int64_t frame, int64_t than, uint64_t ab
   return ret_p < above && (ret_p > other || other >= above);
 }
 
+/* False where the slot of another frame may be nearer, since slots are in no order. */
+static int is_nearest(const struct core *c, const struct frame *f, uint64_t above) {
+  return !(c->mode & MODE_PIECES) || above - f->ret_p <= c->word_bytes;
+}
+
 /*
  * True where the frame above was entered by a tail call from this one. It returns after that one only, and where its slot
  * was another may be now.
@@ -71,7 +76,7 @@ static __attribute__((noinline)) int64_t find(const struct core *c, int64_t plac
     }
     if (best < 0 || nearer(c, i, best, above)) {
       best = i;
-    } else if (c->frames[best].ret_p < above) {
+    } else if (c->frames[best].ret_p < above && is_nearest(c, &c->frames[best], above)) {
       break;
     }
   }
@@ -102,6 +107,14 @@ HOT int64_t leaving_by_slot(const struct core *c, int64_t place, uint64_t above)
     frame = find(c, place, above); /* else it is the only one, or the one below is that of a caller */
   }
   return frame;
+}
+
+/* Rule R1. */
+HOT int64_t leaving(const struct core *c, int64_t place, uint64_t above) {
+  if (__builtin_expect(c->mode & MODE_PIECES, 0)) {
+    return find(c, place, above);
+  }
+  return place < (int64_t)c->handlers ? leaving_by_slot(c, place, above) : leaving_by_way(c, place, above);
 }
 
 /* Rule T2: what the slot would hold without any hijack: where the function returns to, whoever was tail-called away. */

@@ -13,6 +13,7 @@ import java.util.List;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A stack of pieces (-fsplit-stack) is one stack, of one task. */
 class SplitStackTest {
@@ -39,7 +40,80 @@ class SplitStackTest {
       }
       """;
 
+  /** Pieces that are made later lie lower: there was a hole. Nothing is named longjmp. */
+  private static final String LOWER =
+      """
+      #include <sys/mman.h>
+      #define TRACED __attribute__((noinline, noclone))
+      enum { BYTES = 16 << 20, HIGH = 20, DEEP = 250 };
+      void __splitstack_getcontext(void *[10]);
+      void __splitstack_setcontext(void *[10]);
+      static void *back[5], *pieces[10], *hole;
+      TRACED int leaf(int n) { return n & 1; }
+      TRACED int down(int n) {
+        volatile char room[2000];
+        room[n] = 1;
+        if (n == DEEP) munmap(hole, BYTES);
+        if (n == 0) __builtin_longjmp(back, 1);
+        return down(n - 1) + room[n];
+      }
+      TRACED int land(int n) {
+        volatile char room[2000];
+        room[n] = 1;
+        __splitstack_getcontext(pieces);
+        if (!__builtin_setjmp(back)) return down(n) + room[n];
+        __splitstack_setcontext(pieces);
+        return leaf(n);
+      }
+      TRACED int high(int n) {
+        volatile char room[2000];
+        room[n] = 1;
+        return room[n] - 1 + (n ? high(n - 1) : land(DEEP));
+      }
+      int main(void) {
+        hole = mmap(0, BYTES, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        return high(HIGH);
+      }
+      """;
+
   @TempDir private Path folder;
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "-O0 -pg",
+        "-O1 -pg -static",
+        "-O1 -fpatchable-function-entry=5",
+        "-m32 -O1 -pg -static"
+      })
+  void ofFramesOfOnePlaceTheNearestReturns(String flags) throws Exception {
+    Path source = Files.writeString(folder.resolve("lower.c"), LOWER);
+    List<String> words = new ArrayList<>(List.of(flags.split(" ")));
+    words.addAll(List.of("-fsplit-stack", source.toString()));
+    LoadedImage image =
+        LoadedImage.load(
+            GuestCompiler.X86_64
+                .assumeInstalled()
+                .compile(folder.resolve("lower"), words.toArray(String[]::new)));
+    Run java = Run.of(image, Run.options().withProbe(ProbeKind.JAVA), 1_000_000, core -> {});
+    Run run = Run.of(image, Run.options().withProbe(ProbeKind.NATIVE), 1_000_000, core -> {});
+    assertThat(run.ending().detail()).isEqualTo("exited with code 0");
+    Records.assertSame(java, run);
+    List<String> exits = new ArrayList<>();
+    for (int i = 0; i < run.records().size(); i++) {
+      if (run.records().kind[i] == RecordBatch.EXIT) {
+        long pc = run.records().selfPc[i];
+        exits.add(image.elf().functionAt(pc).orElseThrow().name() + run.records().depth[i]);
+      }
+    }
+    List<String> right = new ArrayList<>(List.of("land22"));
+    for (int depth = 21; depth > 0; depth--) {
+      right.add("high" + depth);
+    }
+    right.add("main0");
+    assertThat(exits.getFirst()).startsWith("leaf");
+    assertThat(exits.subList(1, exits.size())).isEqualTo(right);
+  }
 
   @ParameterizedTest
   @CsvSource({

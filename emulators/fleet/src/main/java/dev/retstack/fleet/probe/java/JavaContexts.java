@@ -43,7 +43,9 @@ final class JavaContexts implements Contexts.Listener<RuledStack>, Unwinding.Sta
       long codeMask,
       ProbePlan plan,
       GivenUp givenUp,
-      Operands operands) {
+      Operands operands,
+      long wordBytes) {
+    long nearest = plan.regions().inPieces() ? wordBytes : -1;
     EntryPoints points = plan.points();
     this.operands = operands;
     this.events = events;
@@ -54,7 +56,9 @@ final class JavaContexts implements Contexts.Listener<RuledStack>, Unwinding.Sta
     tasks = plan.tasks();
     contexts =
         new Contexts<>(
-            () -> new RuledStack(plan.retStackLimit(), points.rules().settings(), points::up),
+            () ->
+                new RuledStack(
+                    plan.retStackLimit(), points.rules().settings(), points::up, nearest),
             plan.regions(),
             tasks,
             this,

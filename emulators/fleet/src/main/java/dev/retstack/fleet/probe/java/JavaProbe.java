@@ -116,7 +116,9 @@ public final class JavaProbe implements BlockProbe {
     this.triggers = new Triggers(points.rules());
     long mask = addresses.instruction(-1);
     this.givenUp = new GivenUp(new GivenUp.GuestSlots(machine.memory(), landing::address));
-    this.contexts = new JavaContexts(events, () -> batch, clock, mask, plan, givenUp, operands);
+    this.contexts =
+        new JavaContexts(
+            events, () -> batch, clock, mask, plan, givenUp, operands, isa.wordBytes());
     var smashed = new SmashedReturns(machine, points, to -> landing.placeAt(to) >= 0);
     this.watch =
         new ReturnWatch(smashed, events, clock, addresses, plan.checkReturns(), contexts::giveUp);

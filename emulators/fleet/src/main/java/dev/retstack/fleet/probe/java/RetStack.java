@@ -31,6 +31,7 @@ public class RetStack implements FrameStack {
 
   private final int limit;
   private final int handlers;
+  private final long nearest;
   private long[] selfPc;
   private long[] fromPc;
   private long[] retP;
@@ -61,6 +62,17 @@ public class RetStack implements FrameStack {
    * @param handlers number of handler slots; frame {@code i} returns to slot {@code i % handlers}
    */
   public RetStack(int limit, int handlers, Up up) {
+    this(limit, handlers, up, -1);
+  }
+
+  /**
+   * An empty stack, which may be of pieces.
+   *
+   * @param nearest bytes below a stack pointer in which at most one slot is; -1 where slots are in
+   *     order
+   */
+  RetStack(int limit, int handlers, Up up, long nearest) {
+    this.nearest = nearest;
     this.up = up;
     this.limit = limit;
     this.handlers = handlers;
@@ -373,7 +385,8 @@ public class RetStack implements FrameStack {
       }
       if (best < 0 || nearer(i, best, above)) {
         best = i;
-      } else if (Long.compareUnsigned(retP[best], above) < 0) {
+      } else if (Long.compareUnsigned(retP[best], above) < 0
+          && Long.compareUnsigned(above - retP[best], nearest) <= 0) {
         break;
       }
     }

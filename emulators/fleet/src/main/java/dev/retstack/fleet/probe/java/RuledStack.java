@@ -14,8 +14,8 @@ final class RuledStack extends RetStack {
   private int graphBase = NONE;
 
   /** No frames. */
-  RuledStack(int limit, TraceSettings settings, Up up) {
-    super(limit, LandingPage.SLOTS, up);
+  RuledStack(int limit, TraceSettings settings, Up up, long nearest) {
+    super(limit, LandingPage.SLOTS, up, nearest);
     late = new LateEntries(this);
     late.follow(settings.minDuration());
   }

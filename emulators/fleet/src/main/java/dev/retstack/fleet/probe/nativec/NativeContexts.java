@@ -69,7 +69,7 @@ final class NativeContexts implements Contexts.Listener<NativeFrames>, Unwinding
     this.core = core;
     this.events = events;
     this.batch = batch;
-    NativeFrames.Finder finder = new NativeFrames.Finder(layout, arena);
+    NativeFrames.Finder finder = new NativeFrames.Finder(layout, arena, plan.regions().inPieces());
     contexts =
         new Contexts<>(
             () -> {
@@ -93,7 +93,7 @@ final class NativeContexts implements Contexts.Listener<NativeFrames>, Unwinding
     upAt = layout.at("given_up.up");
     placeAt = layout.at("given_up.place");
     declared = plan.tasks();
-    core.set("in_pieces", plan.regions().inPieces() ? 1 : 0);
+    core.set("mode", core.get("mode") | (plan.regions().inPieces() ? layout.at("MODE_PIECES") : 0));
     core.set("task_bytes", declared.functions().bytes());
     core.set("task_argument", declared.functions().argument());
     load();

@@ -322,10 +322,16 @@ final class NativeFrames implements FrameStack {
     private final NativeLibrary library;
     private final NativeCore search;
 
-    Finder(NativeLibrary library, Arena arena) {
+    /**
+     * One for the stacks of a core.
+     *
+     * @param inPieces true where slots are in no order
+     */
+    Finder(NativeLibrary library, Arena arena, boolean inPieces) {
       this.library = library;
       search = new NativeCore(library, arena);
       search.set("handlers", LandingPage.SLOTS);
+      search.set("mode", inPieces ? library.at("MODE_PIECES") : 0);
     }
 
     /** As {@code FrameStack.find}. */
