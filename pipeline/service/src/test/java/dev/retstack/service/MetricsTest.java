@@ -114,9 +114,9 @@ class MetricsTest {
     }
   }
 
-  /** Names in the table of the module's README. */
+  /** Names in the table of METRICS.md. */
   private static Set<String> documented() throws Exception {
-    List<String> lines = Files.readAllLines(Path.of("README.md"));
+    List<String> lines = Files.readAllLines(Path.of("METRICS.md"));
     return lines.stream()
         .filter(line -> line.startsWith(TABLE_ROW))
         .map(line -> line.substring(3, line.indexOf('`', 3)))

@@ -74,7 +74,7 @@ class PagePicturesTest {
                 + " -Dtest=PagePicturesTest -Dsurefire.failIfNoSpecifiedTests=false"
                 + " -Dretstack.pictures.write")
         .isEqualTo(version);
-    String text = Files.readString(SERVICE.resolve("README.md"));
+    String text = Files.readString(SERVICE.resolve("HTTP.md"));
     for (Picture picture : PICTURES) {
       assertThat(FOLDER.resolve(picture.name + ".webp")).isNotEmptyFile();
       assertThat(text).contains("(pages/" + picture.name + ".webp)");
