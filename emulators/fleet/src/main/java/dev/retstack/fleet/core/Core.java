@@ -780,7 +780,7 @@ public final class Core implements AutoCloseable {
   public List<String> lacks(boolean failed) {
     List<String> lines = new ArrayList<>(process.lacks(failed));
     lines.addAll(landing.seen().lines());
-    lines.addAll(tracing.stray());
+    lines.addAll(tracing.limits());
     return lines;
   }
 

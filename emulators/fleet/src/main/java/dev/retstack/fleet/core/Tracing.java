@@ -49,6 +49,7 @@ final class Tracing {
   private final GuestMemory memory;
   private final SharedCode code;
   private final EntryPoints points;
+  private final GuestRegions regions;
   private final Pacer pacer;
   private final boolean traced;
   private final int recordsPerChunk;
@@ -70,11 +71,12 @@ final class Tracing {
     Optional<NativeLibrary> library = library(options.probe());
     patcher = new SitePatcher(image.patchSites(), machine.memory(), library.isPresent());
     points = traced ? EntryPoints.of(code, patcher, ram(options)) : EntryPoints.none(image);
+    regions = new GuestRegions(machine.memory(), image.elf());
     ProbePlan plan =
         new ProbePlan(
             points,
             patcher,
-            new GuestRegions(machine.memory(), image.elf()),
+            regions,
             new TaskRules(tasks, machine.memory()),
             host,
             options.retStackLimit(),
@@ -103,9 +105,11 @@ final class Tracing {
     return options.ram().stream().map(r -> new LandingPage.Range(r.base(), r.size())).toList();
   }
 
-  /** Code that ran where no file has any, a line. */
-  List<String> stray() {
-    return points.stray().lines();
+  /** What could not be traced right, a line each: code in no file, kinds of stacks. */
+  List<String> limits() {
+    List<String> lines = new ArrayList<>(points.stray().lines());
+    regions.limit().ifPresent(lines::add);
+    return lines;
   }
 
   /**

@@ -118,6 +118,8 @@ public final class Contexts<S extends FrameStack> {
   /** True where a stack is of pieces that lie anywhere. */
   private final boolean inPieces;
 
+  private final StackRegions regions;
+
   /** Interrupts that were left with calls open, which may yet return: the latest ones. */
   private final Deque<Context<S>> left = new ArrayDeque<>();
 
@@ -142,6 +144,7 @@ public final class Contexts<S extends FrameStack> {
     this.windows = new Windows<>(regions);
     this.listener = listener;
     inPieces = regions.inPieces();
+    this.regions = regions;
     threaded = inPieces;
     tasks = new GuestTasks<>(stacks, windows, declared, this::forget);
     thread = tasks.add(0);
@@ -789,6 +792,7 @@ public final class Contexts<S extends FrameStack> {
       return;
     }
     interrupt.isSignal = true;
+    regions.handlerBegins();
     interrupt.interruptedSp = stackPointer;
     interrupt.ownStack = stack;
     interrupt.ownBytes = stackBytes;

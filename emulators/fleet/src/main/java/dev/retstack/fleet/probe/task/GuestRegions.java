@@ -7,6 +7,7 @@ import dev.retstack.machine.memory.GuestMemory;
 import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /** The variables of an image and the mappings of a core, as bounds of stacks. */
@@ -26,6 +27,7 @@ public final class GuestRegions implements StackRegions {
   private final List<Symbol> objects;
   private final long[] starts;
   private final boolean inPieces;
+  private boolean handlersRan;
 
   /** Those of a core that runs an image. */
   public GuestRegions(GuestMemory memory, ElfFile image) {
@@ -39,6 +41,19 @@ public final class GuestRegions implements StackRegions {
   @Override
   public boolean inPieces() {
     return inPieces;
+  }
+
+  @Override
+  public void handlerBegins() {
+    handlersRan = true;
+  }
+
+  /** What the tracer cannot do right for this program; empty where there is no such thing. */
+  public Optional<String> limit() {
+    return inPieces && handlersRan
+        ? Optional.of(
+            "the program has split stacks and ran signal handlers: if one throws, jumps out or takes a backtrace, exits may be missing and the output may differ; compile with -fno-split-stack, or record entries alone with --tracer function")
+        : Optional.empty();
   }
 
   @Override

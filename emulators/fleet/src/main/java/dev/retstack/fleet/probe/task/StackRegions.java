@@ -13,6 +13,9 @@ public interface StackRegions {
     return false;
   }
 
+  /** A signal handler begins. */
+  default void handlerBegins() {}
+
   /** The pieces of a stack: the one that holds an address, and those that led there. */
   default Set<Region> pieces(long address) {
     return Set.of(at(address));
