@@ -69,7 +69,7 @@ public final class HeapRoom {
                     bytes,
                     most,
                     taken,
-                    taken > own
+                    own + bytes <= most // it would fit alone
                         ? "ask again in a moment"
                         : "give it more heap, or use more partitions and members"));
       }
