@@ -70,8 +70,8 @@ public final class Hook {
     /**
      * The guest tried an instruction that does not exist.
      *
-     * @return true to go on at the program counter, which the hook must then have moved; false to
-     *     end the emulation with {@link UcError#INSN_INVALID}
+     * @return true to continue at the program counter, which the hook must then have moved; false
+     *     to end the emulation with {@link UcError#INSN_INVALID}
      */
     boolean onInvalidInstruction();
   }

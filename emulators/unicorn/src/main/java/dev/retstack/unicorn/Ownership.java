@@ -33,7 +33,7 @@ final class Ownership {
   private final Runnable maker;
 
   /**
-   * Of an engine whose machine is not made yet.
+   * Owns an engine whose machine is not made yet.
    *
    * @param maker a call that makes it
    */
@@ -49,7 +49,9 @@ final class Ownership {
     }
   }
 
-  /** The same, for what is to be said before the machine is made. */
+  /**
+   * Checks as {@link #check}, but does not make the machine: for settings that must come before.
+   */
   void checkFirst() {
     if (owner != NOT_MADE) {
       check();

@@ -207,7 +207,7 @@ final class RegisterStorage {
   /** Places that hold the pattern of each register; without the registers that have none. */
   private Map<Integer, List<Integer>> holding(ByteBuffer object) {
     Map<Integer, List<Integer>> found = new HashMap<>();
-    long some = 0; // a bit for each pattern tells most other words apart at once
+    long some = 0; // a filter with a bit for each pattern rules out most other words at once
     for (long pattern : patterns) {
       some |= 1L << (pattern >>> 4);
     }

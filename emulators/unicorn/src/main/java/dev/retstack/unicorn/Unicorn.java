@@ -261,7 +261,7 @@ public final class Unicorn extends UnicornControls implements AutoCloseable {
    * @param begin where to start; for Thumb with bit 0 set
    * @param until where to end, before that instruction. With the virtual TLB not the first byte of
    *     a page whose predecessor is refused
-   * @throws UnicornException if the guest ran into an error; registers tell where
+   * @throws UnicornException if the guest ran into an error; the registers show where
    */
   public void emu_start(long begin, long until) {
     ownership.start();
@@ -432,7 +432,7 @@ public final class Unicorn extends UnicornControls implements AutoCloseable {
   }
 
   /**
-   * Adds a hook that is a C function. Its type must have no arguments of its own (not {@code
+   * Adds a hook that is a C function. Its type must not have additional arguments (not {@code
    * UC_HOOK_INSN}). Callback and user data are kept reachable, but their arenas must be closed
    * after the engine or {@link #hook_del}.
    *

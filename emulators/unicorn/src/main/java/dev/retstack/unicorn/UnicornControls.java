@@ -33,7 +33,7 @@ abstract sealed class UnicornControls permits Unicorn {
   /** The engine; C owns it. */
   final long uc;
 
-  /** Who may call. */
+  /** Checks which thread may call. */
   final Ownership ownership;
 
   private final MemorySegment out;
@@ -123,7 +123,8 @@ abstract sealed class UnicornControls permits Unicorn {
   }
 
   /**
-   * Returns the exact number of instructions of a block; {@link #ctl_request_block} tells when.
+   * Returns the exact number of instructions of a block; see {@link #ctl_request_block} for when to
+   * ask.
    *
    * @param address of the block
    */

@@ -67,8 +67,7 @@ public final class LibraryLocator {
    * @param path its file; a bare name where the system's loader finds it
    * @param version what it says it is
    * @param source why this one
-   * @param warning what is wrong with this version and how to mend it; empty if it is the tested
-   *     one
+   * @param warning what is wrong with this version and how to fix it; empty if it is the tested one
    */
   public record Found(Path path, UnicornVersion version, Source source, Optional<String> warning) {}
 

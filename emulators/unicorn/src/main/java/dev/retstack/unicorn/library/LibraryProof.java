@@ -12,9 +12,9 @@ import java.util.Map;
  * file as it was then: device, inode, size, and the times of its last change. No program can set
  * the time of the last change of an inode, so a file that was written since is seen.
  *
- * <p>Whoever can write the note can make it lie. So it is believed only if nobody else could: note
- * and folder belong to this user, and neither the group nor others may write to them. Elsewhere,
- * and where the system does not tell these facts, the library is read at each start.
+ * <p>The note is believed only if no other user could have written it: note and folder belong to
+ * this user, and neither the group nor others may write to them. Elsewhere, and where the system
+ * does not report these facts, the library is read at each start.
  */
 record LibraryProof(Path library, String sha256, String identity) {
   private static final int OTHERS_MAY_WRITE = 0b010_010;
@@ -62,7 +62,7 @@ record LibraryProof(Path library, String sha256, String identity) {
     return sha256 + " " + identity + "\n";
   }
 
-  /** Which file it is, and since when it is as it is; empty where the system does not tell. */
+  /** Identity of the file and of its last change; empty where the system does not report them. */
   private static String identity(Path file) {
     try {
       Map<String, Object> facts =

@@ -36,7 +36,7 @@ public final class UnicornLibrary {
 
   private static final Linker LINKER = Linker.nativeLinker();
 
-  /** Of dlfcn.h, on Linux, where the build compiles libraries. */
+  /** Constants of dlfcn.h on Linux, where the build compiles libraries. */
   private static final int RTLD_NOW = 2;
 
   private static final int RTLD_GLOBAL = 0x100;
@@ -198,7 +198,7 @@ public final class UnicornLibrary {
     return view(address, size, arena, null);
   }
 
-  /** The same; {@code release} is called when its life ends. */
+  /** Gives a pointer a size and a life, and calls {@code release} when that life ends. */
   public static MemorySegment view(
       long address, long size, Arena arena, Consumer<MemorySegment> release) {
     return MemorySegment.ofAddress(address).reinterpret(size, arena, release);
