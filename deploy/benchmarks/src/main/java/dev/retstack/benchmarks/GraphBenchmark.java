@@ -35,7 +35,7 @@ import org.openjdk.jmh.annotations.State;
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 @OperationsPerInvocation(Series.RECORDS)
 public class GraphBenchmark {
-  /** As in the service: a call that is kept in the tree costs several times as much. */
+  /** Limits of the service: a call that is kept in the tree costs several times as much. */
   private static final GraphLimits LIMITS =
       GraphLimits.DEFAULT.withTreeCallsPerCore(PipelineConfig.TREE_CALLS_PER_CORE);
 

@@ -36,7 +36,7 @@ public final class CpuShares {
       this.label = label;
     }
 
-    /** Of figures: {@code fleet}. */
+    /** Name of this share in the figures, such as {@code fleet}. */
     public String label() {
       return label;
     }

@@ -1,7 +1,7 @@
 package dev.retstack.benchmarks.measure;
 
 /**
- * One figure.
+ * A measured figure.
  *
  * @param stage part of the path: capture, encode, decode, apply, live
  * @param subject what was run

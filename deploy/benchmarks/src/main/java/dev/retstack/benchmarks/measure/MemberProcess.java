@@ -12,9 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/**
- * A member of the pipeline in a JVM of its own: what is measured from outside, and can be killed.
- */
+/** A member of the pipeline in its own JVM, which is measured from outside and can be killed. */
 public final class MemberProcess implements AutoCloseable {
   private static final int STOP_SECONDS_MAX = 60;
 
@@ -73,7 +71,7 @@ public final class MemberProcess implements AutoCloseable {
     }
   }
 
-  /** Its HTTP side. */
+  /** Address of its HTTP server. */
   public URI http() {
     return http;
   }
@@ -83,7 +81,7 @@ public final class MemberProcess implements AutoCloseable {
     return process.pid();
   }
 
-  /** Waits for so many milliseconds at most, and tells whether it ended. */
+  /** Waits at most {@code millis}. Returns whether the process ended. */
   public boolean endsWithin(long millis) throws InterruptedException {
     return process.waitFor(millis, TimeUnit.MILLISECONDS);
   }

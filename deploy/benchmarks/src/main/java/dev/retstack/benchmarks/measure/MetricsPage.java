@@ -36,7 +36,7 @@ public final class MetricsPage {
   }
 
   /**
-   * One sample; 0 where it is not there.
+   * Value of a sample; 0 where the page does not have it.
    *
    * @param labels as they stand on the page, such as {@code area="heap"}
    */

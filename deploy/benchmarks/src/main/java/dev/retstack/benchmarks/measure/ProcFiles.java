@@ -17,12 +17,12 @@ public final class ProcFiles {
     return status(pid, "VmRSS:") * 1024;
   }
 
-  /** Its threads. */
+  /** Number of threads of a process. */
   public static long threads(long pid) throws IOException {
     return status(pid, "Threads:");
   }
 
-  /** Its open file descriptors. */
+  /** Number of open file descriptors of a process. */
   public static long descriptors(long pid) throws IOException {
     try (Stream<Path> open = Files.list(Path.of("/proc", String.valueOf(pid), "fd"))) {
       return open.count();
@@ -64,7 +64,7 @@ public final class ProcFiles {
         bytes += Files.size(file);
       }
     } catch (NoSuchFileException _) {
-      // the cleaner was there in the meantime: the next look tells
+      // the log cleaner deleted it meanwhile: the next measurement counts without it
     }
     return bytes;
   }

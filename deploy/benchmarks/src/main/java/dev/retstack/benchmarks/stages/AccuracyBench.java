@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.ToDoubleFunction;
 
-/** How much of the truth is still told when a share of the records or of the chunks is lost. */
+/** Share of the true calls that is still reported when some records or chunks are lost. */
 public final class AccuracyBench {
   private static final double[] SHARES = {0, 0.001, 0.01, 0.05, 0.2};
 
@@ -42,7 +42,7 @@ public final class AccuracyBench {
     return measures;
   }
 
-  /** One aspect of a result. */
+  /** An aspect of a result. */
   private interface Aspect {
     Accuracy.Shares of(Accuracy.Result result);
   }

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * One run of a program on one core in this thread, with nothing behind the probe.
+ * A run of a program on one core in this thread, with nothing behind the probe.
  *
  * @param cpuNanos CPU time of the thread, without the first instructions, in which the engine
  *     translates the program
@@ -67,7 +67,7 @@ record GuestRun(long cpuNanos, double share, long instructions) {
     }
   }
 
-  /** Nanoseconds per call, where the whole program makes so many. */
+  /** Nanoseconds per call, where the whole program makes this many calls. */
   double perCall(long calls) {
     return cpuNanos / (calls * share);
   }

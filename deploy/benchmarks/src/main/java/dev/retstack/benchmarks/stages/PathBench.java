@@ -30,7 +30,7 @@ public final class PathBench {
       new ImageInfo(
           "bench", "bench", "", new ImageTraits(false, false, 0, 0), SymbolTable.of(List.of()));
 
-  /** As in the service. */
+  /** Limits of the service. */
   private static final GraphLimits LIMITS =
       GraphLimits.DEFAULT.withTreeCallsPerCore(PipelineConfig.TREE_CALLS_PER_CORE);
 

@@ -35,7 +35,7 @@ public final class PeerBench {
   private final Consumer<String> notes;
 
   /**
-   * Measures in a folder of its own.
+   * Measures in a separate folder.
    *
    * @param guest {@code emulators/guest} of a checkout
    * @param folder takes the program and what is recorded
@@ -130,7 +130,7 @@ public final class PeerBench {
     cpuSeconds(command.toArray(String[]::new));
   }
 
-  /** Runs a command in the folder and tells its CPU time by the shell's own account. */
+  /** Runs a command in the folder. Returns its CPU time as the shell reports it. */
   private double cpuSeconds(String... command) throws IOException, InterruptedException {
     List<String> shell = new ArrayList<>(List.of("sh", "-c", "\"$@\" >said 2>&1 || exit; times"));
     shell.add("sh");

@@ -149,7 +149,7 @@ public final class Stages implements Benchmarks {
     return measures;
   }
 
-  /** That which was asked for, else all there are. */
+  /** The probe that the user asked for, else all that this machine has. */
   private List<ProbeKind> probes() {
     if (options.probe().probe() != ProbeKind.AUTO) {
       return List.of(options.probe().probe());
@@ -211,7 +211,9 @@ public final class Stages implements Benchmarks {
     }
   }
 
-  /** The number whose naive computation makes at least so many calls: 2 fib(n + 1) - 1 of them. */
+  /**
+   * Least n whose naive computation makes at least {@code calls} calls: 2 fib(n + 1) - 1 of them.
+   */
   private static long fibOf(long calls) {
     long n = 0;
     long here = 0;

@@ -25,9 +25,9 @@ import org.apache.kafka.clients.admin.Admin;
 
 /**
  * What a big state costs: its checkpoints while it is written, and the time until a member that
- * begins with it goes on. A broker of its own, members in JVMs of their own, and a state made of
- * chunks that went through both. One group reads the events with checkpoints as usual, another one
- * without, by turns: the ratio of the two is the cost.
+ * begins with it has caught up. The broker and the members have their own processes, and the state
+ * comes from chunks that went through both. One group reads the events with checkpoints as usual,
+ * another one without, by turns: the ratio of the two is the cost.
  */
 public final class StateBench implements AutoCloseable {
   private static final int IMAGES = 10;
@@ -39,7 +39,7 @@ public final class StateBench implements AutoCloseable {
   private static final int CHUNKS_PER_CORE = 3;
   private static final int STEADY_ROUNDS = 3;
 
-  /** Of a round, about: it lasts for several checkpoints. */
+  /** Chunks of a steady round, about: enough that it lasts for several checkpoints. */
   private static final int STEADY_CHUNKS = 20_000;
 
   /** Shares of the cores that send at a stated rate. */
@@ -172,7 +172,7 @@ public final class StateBench implements AutoCloseable {
     return cores.stream().mapToLong(SyntheticCore::records).sum();
   }
 
-  /** One member that read the whole topic, under a group of its own. */
+  /** A member that read the whole topic under its own group. */
   private record Pass(MemberProcess member, String group, double seconds, double cpuSeconds) {}
 
   private Pass pass(String what, List<String> options) throws IOException, InterruptedException {
@@ -205,7 +205,7 @@ public final class StateBench implements AutoCloseable {
         List.of("-Xmx" + size.heap), arguments, folder.resolve(group + ".log"));
   }
 
-  /** Waits until the last chunk is in a checkpoint, and tells what that took. */
+  /** Waits until the last chunk is in a checkpoint. Returns what the checkpoints took. */
   private void checkpoints(Pass pass) throws IOException, InterruptedException {
     MemberProcess member = pass.member();
     long deadline = System.nanoTime() + PATIENCE.toNanos();

@@ -54,7 +54,7 @@ public final class SyntheticCore {
     this.random = name.hashCode() * 0x9e3779b97f4a7c15L | 1;
   }
 
-  /** An image with so many functions, {@code f0}, {@code f1} and so on. */
+  /** An image with this many functions, named {@code f0}, {@code f1} and so on. */
   public static Image image(String buildId, int functions) {
     List<Symbol> symbols = new ArrayList<>(functions);
     for (int i = 0; i < functions; i++) {
