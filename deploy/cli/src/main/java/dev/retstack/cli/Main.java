@@ -29,7 +29,7 @@ public final class Main {
   /** Runs one command line and ends the JVM with one of {@link ExitCode}. */
   public static void main(String[] args) {
     int code = run(Terminal.system(), args);
-    // exit() looks into every jar for a logger to tell: 60 ms of CPU, a sixth of a short verb
+    // System.exit searches every jar for a logger: 60 ms of CPU, a sixth of a short verb
     if (code != ExitCode.OK || othersRun()) {
       System.exit(code);
     }

@@ -16,7 +16,7 @@ public final class Version implements IVersionProvider {
     };
   }
 
-  /** As in the POM, such as {@code 0.1.0-SNAPSHOT}. */
+  /** Version as in the POM, such as {@code 0.1.0-SNAPSHOT}. */
   public static String number() {
     Properties build = new Properties();
     try (InputStream in = Version.class.getResourceAsStream("/retstack-build.properties")) {

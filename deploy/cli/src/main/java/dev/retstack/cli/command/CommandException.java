@@ -39,7 +39,7 @@ public final class CommandException extends RuntimeException {
     return new CommandException(ExitCode.ENVIRONMENT, message, cause);
   }
 
-  /** One of {@link ExitCode}. */
+  /** Returns the code, a constant of {@link ExitCode}. */
   public int exitCode() {
     return exitCode;
   }

@@ -47,8 +47,9 @@ public final class Logs {
   }
 
   /**
-   * Of what is on the console, our own warnings too: what runs for weeks says what befell it. The
-   * libraries' stay away: a Kafka client warns several times a second while a broker is down.
+   * Shows our own warnings on the console too, because a process that runs for weeks must report
+   * its trouble. Warnings of the libraries stay hidden: a Kafka client warns several times a second
+   * while a broker is down.
    */
   public static synchronized void withOwnWarnings() {
     onConsole = null;
@@ -131,12 +132,13 @@ public final class Logs {
     // connections of a stream that ended, each in many words
     context.getLogger("org.apache.pekko.stream.Materializer").setLevel(Level.ERROR);
     if (level == Level.ERROR) {
-      // as it leaves a group that has put it out already; what stops it is thrown, and told by us
+      // Kafka warns about a group that has already expelled this member; errors are thrown and
+      // reported by us
       context
           .getLogger("org.apache.kafka.clients.consumer.internals.ConsumerCoordinator")
           .setLevel(Level.OFF);
     }
-    // a port that is taken, with a stack trace: whoever wanted it says so in a sentence
+    // Pekko logs a port in use with a stack trace; the caller reports it in a sentence
     context.getLogger("org.apache.pekko.io.TcpListener").setLevel(Level.OFF);
   }
 }

@@ -79,7 +79,7 @@ public final class ProgressLine implements AutoCloseable {
     }
   }
 
-  /** Says something that stays on a line of its own. */
+  /** Writes a sentence that stays on a separate line. */
   public synchronized void tell(String text) {
     close();
     open = false;

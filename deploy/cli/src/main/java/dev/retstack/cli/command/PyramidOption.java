@@ -31,7 +31,7 @@ public final class PyramidOption {
     }
   }
 
-  /** The same, of a file that is held already. */
+  /** Writes the pyramid into a file that is claimed already. */
   public void write(TraceClaim file, Terminal terminal) throws IOException {
     if (without || !Files.isRegularFile(file.file())) {
       return;

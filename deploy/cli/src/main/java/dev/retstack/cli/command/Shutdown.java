@@ -10,7 +10,7 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Ends everything that was started, last started first, exactly once: when the verb is done, when
- * it fails, or when the process is told to stop (Ctrl-C, TERM).
+ * it fails, or when the process is asked to stop (Ctrl-C, TERM).
  */
 public final class Shutdown implements AutoCloseable {
   private final Deque<AutoCloseable> started = new ArrayDeque<>();
@@ -23,8 +23,8 @@ public final class Shutdown implements AutoCloseable {
   private Shutdown() {}
 
   /**
-   * True once the process was told to stop. What then fails, fails because its parts are being
-   * closed: nobody wants to read of it.
+   * True once the process was asked to stop. Errors after that come from parts being closed and are
+   * not worth reporting.
    */
   public static boolean processEnds() {
     return processEnds;
@@ -56,17 +56,17 @@ public final class Shutdown implements AutoCloseable {
     }
   }
 
-  /** Blocks until the process is told to stop. */
+  /** Blocks until the process is asked to stop. */
   public void await() throws InterruptedException {
     requested.await();
   }
 
-  /** Blocks until the process is told to stop, for so long at most; true where it was. */
+  /** Blocks until the process is asked to stop, at most this long. Returns whether it was asked. */
   public boolean await(Duration most) throws InterruptedException {
     return requested.await(most.toNanos(), TimeUnit.NANOSECONDS);
   }
 
-  /** Ends whoever waits: there is nothing left to wait for. */
+  /** Releases the threads in {@link #await}: there is nothing left to wait for. */
   public void request() {
     requested.countDown();
   }

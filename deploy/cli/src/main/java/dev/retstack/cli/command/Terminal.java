@@ -31,7 +31,7 @@ public record Terminal(
 
   /** Standard output and standard error of this process. */
   public static Terminal system() {
-    // null where a JVM was told to keep its older console (jdk.console)
+    // null where the JVM was started with the older console (jdk.console)
     boolean watched = Optional.ofNullable(System.console()).map(Console::isTerminal).orElse(false);
     return new Terminal(
         stream(new FileOutputStream(FileDescriptor.out), false),
@@ -50,7 +50,7 @@ public record Terminal(
     return ((VisibleStream) err).raw();
   }
 
-  /** A sentence for the human, on a line of its own; further lines of it are set in. */
+  /** Writes a sentence for the user on a separate line; further lines of it are indented. */
   public void note(String message) {
     out.flush();
     err.print("retstack: " + message.replaceAll("\\R(?!  )", "\n  ") + "\n");

@@ -42,7 +42,7 @@ final class VisibleStream extends PrintStream {
     return raw;
   }
 
-  /** One line: what is in it makes none. */
+  /** Prints one line: line breaks inside the text are made visible. */
   @Override
   public void println(String line) {
     print(Visible.line(String.valueOf(line)) + "\n");

@@ -122,7 +122,9 @@ public final class Doctor {
     }
   }
 
-  /** One that the user names, or the system's, is trusted; whose it is he shall know. */
+  /**
+   * A library that the user names, or the system's, may run; the user sees that it is not pinned.
+   */
   private static Optional<String> unpinned(LibraryLocator locator, LibraryLocator.Found found) {
     return found.source() != LibraryLocator.Source.SYSTEM && locator.isPinned(found.path())
         ? Optional.empty()

@@ -6,12 +6,12 @@ package dev.retstack.cli.doctor;
  * @param subject what was looked at, in one or two words
  * @param state whether it will do
  * @param detail what is there: path, version, size
- * @param cure how to mend it; empty where there is nothing to mend
+ * @param cure how to fix it; empty where nothing is wrong
  */
 public record Finding(String subject, State state, String detail, String cure) {
   /** Whether something will do. */
   public enum State {
-    /** As it should be. */
+    /** All is well. */
     OK,
     /** Works, or is needed only for some uses. */
     WARN,

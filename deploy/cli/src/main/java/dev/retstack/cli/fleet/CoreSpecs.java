@@ -129,7 +129,7 @@ public final class CoreSpecs {
     }
   }
 
-  /** So many cores of each image, each running all its programs, without a word from them. */
+  /** This many cores of each image; each core runs all its programs and prints nothing. */
   public static List<CoreSpec> zoo(List<Path> images, int coresPerImage, ProbeKind probe) {
     requireFew((long) images.size() * coresPerImage);
     Map<String, Integer> numbers = new HashMap<>();

@@ -30,8 +30,8 @@ import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * One run of a fleet in the calling thread. If the process is told to stop meanwhile, every core
- * ends in order with its last chunk. Only then are the parts closed that were started before.
+ * Runs a fleet in the calling thread. If the process is asked to stop meanwhile, every core ends in
+ * order with its last chunk. Only then are the parts closed that were started before.
  */
 public final class FleetRun {
   /** Shorter waits are the usual course of things. */
@@ -59,7 +59,7 @@ public final class FleetRun {
   /**
    * Runs the cores into the sink until all have ended. The sink is not closed.
    *
-   * @param listener is told beside the progress line
+   * @param listener hears of the progress too, beside the progress line
    */
   public List<CoreResult> run(
       List<CoreSpec> cores, FleetOptions options, ChunkSink sink, FleetListener listener)
@@ -70,7 +70,7 @@ public final class FleetRun {
   /**
    * Runs the cores into the sink until all have ended. The sink is not closed.
    *
-   * @param listener is told beside the progress line
+   * @param listener hears of the progress too, beside the progress line
    * @param channel commands that they follow
    */
   public List<CoreResult> run(
@@ -177,7 +177,7 @@ public final class FleetRun {
     }
   }
 
-  /** Backpressure is no fault, but whoever waited wants to know why. */
+  /** Explains waits of the cores: backpressure is not a fault, but the user should know why. */
   private void tell(SinkWaits waits) {
     double seconds = waits.nanos() / 1e9;
     if (seconds >= WORTH_TELLING_SECONDS) {
@@ -276,7 +276,7 @@ public final class FleetRun {
     return functions.isEmpty() ? "unknown functions" : more > 0 ? first + " and others" : first;
   }
 
-  /** One line for each reason, with the first of the cores that it hit. */
+  /** Prints one line for each reason, with the first cores that it hit. */
   private void undelivered(List<CoreResult> results) {
     Map<String, List<String>> cores = new LinkedHashMap<>();
     for (CoreResult result : results) {

@@ -101,7 +101,7 @@ public final class GuestImages {
     return load(file, LoadedImage::load);
   }
 
-  /** The same; one without call sites is bad input too. */
+  /** Loads an image as {@link #load(Path)}; an image without call sites is bad input too. */
   public static LoadedImage loadInstrumented(Path file) {
     return load(file, path -> LoadedImage.load(path).requireCallSites());
   }

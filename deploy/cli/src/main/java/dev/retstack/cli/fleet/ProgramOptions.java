@@ -200,7 +200,7 @@ public final class ProgramOptions {
    * Checks an image that was loaded against what the user said of it.
    *
    * @throws ElfFormatException where it is of another ISA, has no call sites, no such entry, no
-   *     such handler, or not what its tasks are to be told by
+   *     such handler, or lacks what its tasks are distinguished by
    */
   public void check(LoadedImage image) throws ElfFormatException {
     if (isa != null) {

@@ -9,7 +9,7 @@ import java.time.Duration;
 
 /** Shows the state of a fleet on the progress line, and passes every event on. */
 class ProgressListener implements FleetListener {
-  /** So many that it is of interest how fast they start. */
+  /** From this many cores on, the time that their start takes is of interest. */
   private static final int MANY = 100;
 
   private final ProgressLine line;

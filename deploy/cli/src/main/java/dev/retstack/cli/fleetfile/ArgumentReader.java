@@ -145,7 +145,7 @@ final class ArgumentReader {
     };
   }
 
-  /** As it stands in the file: a number keeps its form. */
+  /** The value as the file has it: a number keeps its form. */
   private static String text(ConfigValue value) {
     return value.atKey("text").getString("text");
   }

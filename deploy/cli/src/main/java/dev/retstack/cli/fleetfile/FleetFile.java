@@ -67,9 +67,9 @@ public final class FleetFile {
   }
 
   /**
-   * Reads a file, or the example of that name that comes along.
+   * Reads a file, or the committed example of that name.
    *
-   * @throws CommandException which tells every problem with its file and line
+   * @throws CommandException that lists every problem with its file and line
    */
   public static Plan read(String named) {
     return new FleetFile(resolve(named)).plan();
@@ -159,7 +159,7 @@ public final class FleetFile {
     return made;
   }
 
-  /** As they stand in the file: objects have no order of their own. */
+  /** Groups in the order of the file, because objects of HOCON are unordered. */
   private static List<Map.Entry<String, ConfigValue>> inOrder(ConfigObject groups) {
     return groups.entrySet().stream()
         .sorted(

@@ -44,7 +44,7 @@ final class Problems {
   }
 
   /**
-   * Tells all of them.
+   * Throws one exception that lists all problems.
    *
    * @throws CommandException where there is one
    */

@@ -66,7 +66,7 @@ public final class KafkaOptions {
     return link(bootstrap(terminal), terminal);
   }
 
-  /** Another cluster, with the settings and the topics the user means. */
+  /** A link to another cluster, with these settings and topics. */
   public KafkaLink link(String address, Terminal terminal) {
     return new KafkaLink(new KafkaSettings(address, security(terminal)), topics(), partitions);
   }

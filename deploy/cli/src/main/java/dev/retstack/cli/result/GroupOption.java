@@ -19,7 +19,7 @@ public final class GroupOption {
     return byImage ? Grouping.BY_IMAGE : Grouping.GROUPS;
   }
 
-  /** The same, for a pipeline. */
+  /** Request parameters that ask a pipeline for the same rows. */
   public Map<String, String> parameters() {
     return parameters(rows());
   }

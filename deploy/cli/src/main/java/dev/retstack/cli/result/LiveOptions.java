@@ -28,7 +28,7 @@ import picocli.CommandLine.Option;
  * announce themselves.
  */
 public final class LiveOptions {
-  /** Where {@code retstack pipeline} answers unless told otherwise. */
+  /** Address of the pipeline by default. */
   public static final String PIPELINE = "http://127.0.0.1:7070";
 
   @Option(
@@ -220,7 +220,9 @@ public final class LiveOptions {
     return members;
   }
 
-  /** Asks the first that answers: one that ended without a word may still be in the list. */
+  /**
+   * Asks the members in turn until one answers: the list may still have a member that has crashed.
+   */
   private LiveClient.Reply ask(
       String resource, Map<String, String> parameters, Deque<Member> members)
       throws IOException, InterruptedException {

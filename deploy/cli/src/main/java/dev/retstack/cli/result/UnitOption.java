@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.Optional;
 import picocli.CommandLine.Option;
 
-/** Whose figures are shown where cores count in instructions and in nanoseconds. */
+/** The unit of the figures to show, where some cores count instructions and others nanoseconds. */
 public final class UnitOption {
   @Option(
       names = "--unit",
@@ -26,7 +26,7 @@ public final class UnitOption {
     unit = shown;
   }
 
-  /** The same, for a pipeline. */
+  /** Request parameters that ask a pipeline for the same unit. */
   public Map<String, String> parameters() {
     return unit == null ? Map.of() : Map.of("unit", unit.name().toLowerCase(Locale.ROOT));
   }

@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import picocli.CommandLine.Option;
 
-/** Of which core, and of which time: {@code --core C --from T --to T | --at T --window N}. */
+/** A core and a time: {@code --core C --from T --to T | --at T --window N}. */
 public final class WindowOptions {
   private String session;
 

@@ -133,7 +133,7 @@ final class TopRates {
     this.functions = functions(before, seconds, sort);
   }
 
-  /** Of these partitions; empty where it is not known of one. */
+  /** Lag of these partitions; empty where it is unknown for one of them. */
   private static OptionalLong lag(Collection<TopSample.PartOf> parts) {
     return parts.stream().allMatch(part -> part.lag().isPresent())
         ? OptionalLong.of(parts.stream().mapToLong(part -> part.lag().getAsLong()).sum())

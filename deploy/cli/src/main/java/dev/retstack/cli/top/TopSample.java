@@ -62,7 +62,7 @@ record TopSample(
       long calls,
       long total,
       long self) {
-    /** The same function in two builds of an image. */
+    /** Adds the same function of another build of the image. */
     private FunctionOf plus(FunctionOf other) {
       return new FunctionOf(
           name,

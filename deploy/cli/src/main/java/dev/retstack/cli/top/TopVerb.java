@@ -113,7 +113,7 @@ public final class TopVerb extends Verb {
     return ExitCode.OK;
   }
 
-  /** Shows it until the process is told to stop. */
+  /** Shows the table until the process is asked to stop. */
   private void inWindow(TopSample first, Duration rest, Shutdown shutdown)
       throws IOException, InterruptedException {
     Screen screen = new Screen(terminal());

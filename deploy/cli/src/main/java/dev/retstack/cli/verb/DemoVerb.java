@@ -141,7 +141,7 @@ public final class DemoVerb extends Verb {
       if (spec().commandLine().getParseResult().hasMatchedOption("--prefix")) {
         return given;
       }
-      // on a cluster of others the demo keeps to topics of its own
+      // on a cluster that others use, the demo has its own topics
       String prefix = given.topics().prefix() + "-" + folder.getFileName();
       return new KafkaLink(given.settings(), new Topics(prefix));
     }
