@@ -83,7 +83,7 @@ public final class AvroSource {
     return record;
   }
 
-  /** Begins a record of so many fields. */
+  /** Begins a record of this many fields. */
   public void object(int fields) throws CorruptChunkException {
     spend(recordBytes(fields));
   }

@@ -49,7 +49,7 @@ public final class Chunks {
   /**
    * Completes a chunk: packs the records and the batch's keyframe, if it has one, and sets codec,
    * payload, recordCount, the times and the checksum. Everything else has been set by the caller;
-   * firstTime and lastTime only where the batch does not tell them (it is empty, or the core's
+   * firstTime and lastTime only where the batch does not have them (it is empty, or the core's
    * clock stood later when it ended).
    *
    * @throws IllegalArgumentException for more records or a longer payload than a chunk may hold
@@ -262,7 +262,7 @@ public final class Chunks {
   }
 
   /**
-   * Checks an image: whoever keeps what it tells writes it down with each state.
+   * Checks an image, because a reader that keeps its facts writes them with each state.
    *
    * @throws CorruptChunkException where a name is too long, or its words have no size of a word
    */

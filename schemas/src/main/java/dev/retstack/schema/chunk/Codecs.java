@@ -15,7 +15,7 @@ public final class Codecs {
 
   private Codecs() {}
 
-  /** The codec a producer uses unless told otherwise. */
+  /** The codec that a producer uses by default. */
   public static ChunkCodec standard() {
     return BY_ID.get("packed");
   }

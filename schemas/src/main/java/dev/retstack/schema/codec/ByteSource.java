@@ -20,7 +20,7 @@ public final class ByteSource {
     this.end = to;
   }
 
-  /** Goes on at another byte, of those not yet read. */
+  /** Moves to another byte that was not read yet. */
   public void moveTo(int position) {
     at = position;
   }
@@ -33,7 +33,7 @@ public final class ByteSource {
     return end - at;
   }
 
-  /** Copies what is left into so many words, the first byte lowest; zeros follow. */
+  /** Copies the remaining bytes into {@code count} words, the first byte lowest; zeros follow. */
   public void words(long[] to, int from, int count) {
     int whole = Math.min(remaining() >>> 3, count);
     ByteBuffer.wrap(bytes, at, 8 * whole)
@@ -90,7 +90,7 @@ public final class ByteSource {
     return (value >>> 1) ^ -(value & 1);
   }
 
-  /** A zigzag number that stands for a departure from what was foretold, so never 0. */
+  /** A zigzag number for the difference to a predicted value, so never 0. */
   public long departure() throws CorruptChunkException {
     long value = zigzag();
     if (value == 0) {

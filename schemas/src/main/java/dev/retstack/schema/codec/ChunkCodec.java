@@ -24,7 +24,7 @@ public interface ChunkCodec {
   /**
    * Empties a batch that is to take {@code count} records.
    *
-   * @throws CorruptChunkException where it has no room for so many
+   * @throws CorruptChunkException where it has no room for {@code count} records
    */
   static void clear(RecordBatch into, int count) throws CorruptChunkException {
     into.clear();

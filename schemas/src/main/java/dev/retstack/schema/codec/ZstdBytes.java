@@ -20,7 +20,7 @@ public final class ZstdBytes {
 
   /**
    * Compresses what stands in these pieces, each from its start to its limit, as one frame that
-   * does not tell its size.
+   * does not state its size.
    */
   public static void pack(Iterable<ByteBuffer> pieces, OutputStream to) throws IOException {
     try (OutputStream zstd = new ZstdOutputStreamNoFinalizer(to, LEVEL)) {

@@ -27,8 +27,8 @@ import java.util.Optional;
  *   <li>The chunks are believed, not the index. The name of each core is confirmed by its first
  *       chunk. What is read is compared with what the index said; at the first difference the index
  *       is made anew, and may then have other cores.
- *   <li>{@link #notice} tells of both. Only {@link TraceFileReader} can tell that no other byte of
- *       the file was changed.
+ *   <li>{@link #notice} describes both cases. Only {@link TraceFileReader} can prove that no other
+ *       byte of the file was changed.
  * </ul>
  */
 public final class IndexedTrace implements Closeable {
@@ -69,8 +69,8 @@ public final class IndexedTrace implements Closeable {
   }
 
   /**
-   * Another reader of the same file, for another thread. What this one knows of the index is not
-   * looked for again.
+   * Opens a second reader of the file for another thread. It takes over what this one knows of the
+   * index.
    */
   public IndexedTrace another() throws IOException {
     IndexedTrace other = new IndexedTrace(file, TraceFileReader.open(file));
@@ -105,7 +105,7 @@ public final class IndexedTrace implements Closeable {
   }
 
   /**
-   * One sentence for the user: where the file was cut off, or what was wrong with its index; empty
+   * A sentence for the user: where the file was cut off, or what was wrong with its index; empty
    * where all was well so far.
    */
   public String notice() {
@@ -126,10 +126,10 @@ public final class IndexedTrace implements Closeable {
   }
 
   /**
-   * The chunks of a core with which a reconstruction of [from, to] begins and goes on, in the order
-   * of the file: from the last one that has a keyframe and begins at or before {@code from}, to the
-   * last one that begins at or before {@code to}. Where there is no such keyframe, they begin with
-   * the first chunk of the core.
+   * The chunks of a core with which a reconstruction of [from, to] begins and continues, in the
+   * order of the file: from the last one that has a keyframe and begins at or before {@code from},
+   * to the last one that begins at or before {@code to}. Where there is no such keyframe, they
+   * begin with the first chunk of the core.
    *
    * @return a range of one chunk for each; empty where the core has none that early
    * @throws CorruptTraceException as {@link #chunksOf}
@@ -140,7 +140,8 @@ public final class IndexedTrace implements Closeable {
   }
 
   /**
-   * The same, and the next chunk behind them: it tells that the core goes on.
+   * The chunks of {@link #chunksFromKeyframe} and the next one, which shows that the core
+   * continues.
    *
    * @throws CorruptTraceException as {@link #chunksOf}
    */

@@ -112,7 +112,7 @@ public final class TraceClaim implements Closeable {
     return output();
   }
 
-  /** What is written goes on from the channel's position. */
+  /** A stream that writes from the channel's position on. */
   private OutputStream output() {
     return new FilterOutputStream(Channels.newOutputStream(channel)) {
       @Override
@@ -127,7 +127,7 @@ public final class TraceClaim implements Closeable {
     };
   }
 
-  /** What is written behind so many bytes; what the file held there is gone. */
+  /** A stream that writes after this many bytes of the file; the rest of the file is removed. */
   OutputStream behind(long bytes) throws IOException {
     channel.truncate(bytes);
     channel.position(bytes);

@@ -36,7 +36,7 @@ import java.util.zip.CRC32C;
  * </ul>
  *
  * <p>This is own code because Avro's {@code DataFileReader} keeps none of these promises: it trusts
- * the sizes in a block, and it cannot tell a cut file from a changed one.
+ * the sizes in a block, and it cannot distinguish a cut file from a changed one.
  */
 public final class TraceFileReader implements Closeable {
   private static final int UNPACKED_BYTES_MIN = 1 << 16;
@@ -118,15 +118,15 @@ public final class TraceFileReader implements Closeable {
 
   /**
    * Whether what came behind a cut is missing, once {@link #next()} has returned null: of this
-   * file, or of one that it was made of. {@link #indexAtEnd} tells the latter too.
+   * file, or of one that it was made of. {@link #indexAtEnd} shows the latter too.
    */
   public boolean isCut() {
     return truncated || ofCut;
   }
 
   /**
-   * One sentence for the user, once {@link #next()} has returned null: at which byte the file was
-   * cut off and what is readable, or that its index is wrong; empty where all is well.
+   * A sentence for the user, once {@link #next()} has returned null: at which byte the file was cut
+   * off and what is readable, or that its index is wrong; empty where all is well.
    */
   public String notice() {
     return notice.isEmpty() && ofCut
@@ -233,7 +233,7 @@ public final class TraceFileReader implements Closeable {
 
   /**
    * Ends with the seal, which comes behind the pyramid, or now: the block before it is the index,
-   * or one that nobody can read. In the latter case only the seal tells which.
+   * or is unreadable. In the latter case only the seal shows what it is.
    *
    * @param start of the block before
    * @param unreadable why it cannot be read, or null
@@ -545,7 +545,7 @@ public final class TraceFileReader implements Closeable {
     }
   }
 
-  /** Accepts the seal of so many bytes before the index, as the last block of the file. */
+  /** Accepts a seal of this many bytes before the index, as the last block of the file. */
   private void checkSeal(TraceSeal seal, long start, long crc, long sealAt) throws IOException {
     if (seal.getEntries() != entries || seal.getBytes() != start || seal.getCrc32c() != crc) {
       throw corrupt(
@@ -611,9 +611,7 @@ public final class TraceFileReader implements Closeable {
     return new CorruptTraceException(file, offset, what);
   }
 
-  /**
-   * A file with offset and running CRC-32C of what was taken; without a channel it only goes on.
-   */
+  /** A file with offset and running CRC-32C of what was taken; without a channel it cannot seek. */
   private static final class TraceInput implements Closeable {
     private static final int FIRST_BYTES = 1 << 16;
 
@@ -632,12 +630,12 @@ public final class TraceFileReader implements Closeable {
       this.channel = channel;
     }
 
-    /** Bytes of the file; 0 where it only goes on. */
+    /** Bytes of the file; 0 where it cannot seek. */
     long size() throws IOException {
       return channel == null ? 0 : channel.size();
     }
 
-    /** Goes on at another byte; {@link #crc32c} means nothing from here on. */
+    /** Moves to another byte; {@link #crc32c} is meaningless from here on. */
     void seek(long to) throws IOException {
       long from = offset - at;
       if (to >= from && to <= from + limit) {

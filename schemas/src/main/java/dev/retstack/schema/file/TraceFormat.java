@@ -14,10 +14,10 @@ final class TraceFormat {
   static final int ZSTD_LEVEL = 3;
   static final int SYNC_BYTES = 16;
 
-  /** One entry in Avro binary at most: as much as a Kafka message of it. */
+  /** Bytes of an entry in Avro binary at most: as many as a Kafka message of it has. */
   static final int ENTRY_BYTES_MAX = ConfluentFrame.MESSAGE_BYTES_MAX;
 
-  /** One block at most: an entry that zstd could not make smaller. */
+  /** Bytes of a block at most: an entry that zstd could not make smaller. */
   static final int BLOCK_BYTES_MAX = ENTRY_BYTES_MAX + (1 << 17);
 
   /** The block of a seal, and the marker before it, at most: 71 and 16 bytes. */

@@ -18,7 +18,7 @@ import java.util.Set;
 
 /**
  * Where the chunks of each core stand in a recorded trace. Writer and reader make it of the same
- * entries in the same way, so that a reader can tell a wrong one.
+ * entries in the same way, so that a reader can recognise a wrong index.
  *
  * <p>Its size is bounded. Chunks of a core that begin within {@code rangeBytes} of each other are
  * one {@link Range}. Where there are more than {@link #RANGES_MAX} ranges, {@code rangeBytes}
@@ -32,7 +32,7 @@ public final class TraceIndex {
 
   static final int RANGES_MAX = 1 << 16;
 
-  /** Cores with ranges of their own at most: all ranges but half of the most can be joined. */
+  /** Cores with separate ranges at most: all ranges but half of the most can be joined. */
   static final int CORES_MAX = 1 << 14;
 
   static final int IMAGES_MAX = 1 << 14;
@@ -126,7 +126,7 @@ public final class TraceIndex {
     this.coresMax = coresMax;
   }
 
-  /** The cores that have ranges of their own; all, unless {@link #hasOthers}. */
+  /** The cores that have separate ranges; all cores, unless {@link #hasOthers}. */
   public Set<Core> cores() {
     return Collections.unmodifiableSet(cores.keySet());
   }
@@ -215,7 +215,7 @@ public final class TraceIndex {
     return true;
   }
 
-  /** Whether it became a range of its own. */
+  /** Appends a range. Returns whether it stayed separate from the last one. */
   private boolean append(List<Range> to, Range next) {
     if (!to.isEmpty() && next.position() - to.getLast().position() < rangeBytes) {
       to.set(to.size() - 1, to.getLast().and(next));
@@ -369,7 +369,7 @@ public final class TraceIndex {
         && Long.bitCount(rangeBytes) == 1;
   }
 
-  /** Whether it tells of so many entries, each of them possible. */
+  /** Whether the index covers exactly {@code entries} entries, and each range is possible. */
   private boolean covers(long entries) {
     long left = entries - images.size() - otherImages;
     if (otherImages < 0 || left < 0) {

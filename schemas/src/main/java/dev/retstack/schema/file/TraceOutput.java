@@ -45,7 +45,7 @@ final class TraceOutput implements Closeable {
         .array();
   }
 
-  /** Goes on with a trace that has begun, from its end. */
+  /** Continues a trace from its end. */
   static TraceOutput behind(OutputStream file, byte[] sync) {
     return new TraceOutput(file, sync);
   }
@@ -55,12 +55,12 @@ final class TraceOutput implements Closeable {
     return out.count;
   }
 
-  /** Of all that was written. */
+  /** CRC-32C of all that was written. */
   long crc32c() {
     return out.crc.getValue();
   }
 
-  /** Of the entry that was written last. */
+  /** CRC-32C of the last entry. */
   long blockCrc32c() {
     return out.blockCrc.getValue();
   }

@@ -16,8 +16,8 @@ import java.util.stream.Stream;
  * The pyramid of a recorded trace: what each core did, by tiles of time. Its directory is read at
  * once, and each block when it is asked for. The seal names the directory and its checksum, the
  * directory those of the blocks, and the trace of which it was made. What does not agree with that
- * is not believed. What it tells of the calls is believed as far as who reads it compares it with
- * the chunks. Safe for use by several threads, of which one at a time reads.
+ * is not believed. Its figures of calls are only as certain as the reader's comparison with the
+ * chunks. Safe for use by several threads, of which one at a time reads.
  */
 public final class TracePyramid {
   private final String file;
@@ -144,7 +144,7 @@ public final class TracePyramid {
         .formatted(file, why);
   }
 
-  /** The cores of which it tells. */
+  /** The cores that it describes. */
   public List<PyramidCore> cores() {
     return directory.getCores();
   }
@@ -172,7 +172,7 @@ public final class TracePyramid {
     }
   }
 
-  /** What is wrong with a block's content was found by whoever read it. */
+  /** The exception for a reader that found a fault in a block's content. */
   public WrongPyramidException wrong(String why) {
     return new WrongPyramidException(wrong(file, why));
   }

@@ -10,14 +10,14 @@ import java.util.stream.Collectors;
  * What a function is called. Several names can stand at one address: aliases, and functions of the
  * same code that a compiler or linker folded into one. Each of them means the function.
  *
- * @param shown the name that is printed; empty where no symbol tells it
+ * @param shown the name that is printed; empty where no symbol has it
  * @param others names that mean the function, too
  */
 public record FunctionName(String shown, List<String> others) {
   /** Other names of one function at most. */
   public static final int OTHERS_MAX = 4096;
 
-  /** Where no symbol tells it. */
+  /** Name of a function without a symbol. */
   public static final FunctionName NONE = new FunctionName("");
 
   /** Other names that a sentence lists. */
@@ -45,7 +45,7 @@ public record FunctionName(String shown, List<String> others) {
     return false;
   }
 
-  /** The same function with more names, in the order of the alphabet. */
+  /** This function with more names, in alphabetical order. */
   public FunctionName and(List<String> more) {
     if (more.isEmpty() || others.equals(more)) {
       return this;

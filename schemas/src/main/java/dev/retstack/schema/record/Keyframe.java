@@ -24,7 +24,7 @@ package dev.retstack.schema.record;
  *       the lowest ones, are left out.
  *   <li>{@code shown}: frames that are open by the records, at least {@code open}. What is more was
  *       given up by a longjmp or an exception, or gave way to a function that has returned. The
- *       next record of the stack will tell.
+ *       next record of the stack shows which.
  *   <li>Most cores have one stack, that of task 0. Where nothing of it was given up, and the last
  *       frame is among the records, a chunk leaves out the head: {@link #written}.
  * </ul>
@@ -161,25 +161,25 @@ public final class Keyframe {
     return new Keyframe(NONE, NONE, stacks);
   }
 
-  /** The same with these mappings, which {@link #fault} has nothing to say about. */
+  /** This keyframe with these mappings, which {@link #fault} accepts. */
   public Keyframe withMaps(RecordBatch inForce) {
     return new Keyframe(inForce, names, records);
   }
 
-  /** The same with these names of tasks, which {@link #fault} has nothing to say about. */
+  /** This keyframe with these names of tasks, which {@link #fault} accepts. */
   public Keyframe withNames(RecordBatch ofTasks) {
     return new Keyframe(maps, ofTasks, records);
   }
 
-  /** The same with these stacks, which {@link #fault} has nothing to say about. */
+  /** This keyframe with these stacks, which {@link #fault} accepts. */
   public Keyframe withStacks(RecordBatch stacks) {
     return new Keyframe(maps, names, stacks);
   }
 
   /**
-   * What is wrong with what claims to be a keyframe.
+   * Finds what is wrong with a keyframe of unknown origin.
    *
-   * @param images so many are named by the batch
+   * @param images number of images that the batch names
    * @param firstTime the first record of the batch is no earlier
    * @param task in which the batch begins
    * @param interrupts of the task that are open there
@@ -287,9 +287,9 @@ public final class Keyframe {
   }
 
   /**
-   * What is wrong with a MAP or UNMAP record.
+   * Finds what is wrong with a MAP or UNMAP record.
    *
-   * @param images so many are named by its batch
+   * @param images number of images that its batch names
    * @return one sentence; empty = nothing
    */
   public static String mapFault(RecordBatch batch, int i, int images) {
@@ -344,7 +344,7 @@ public final class Keyframe {
       kept = 0;
     }
 
-    /** How many of so many frames of a stack are to be added: the topmost. */
+    /** How many of a stack's {@code frames} frames fit; they are the topmost. */
     public int room(int frames) {
       return Math.max(0, Math.min(Math.min(frames, FRAMES_MOST), left - kept));
     }

@@ -46,7 +46,7 @@ public enum Mark {
     return name().toLowerCase(Locale.ROOT);
   }
 
-  /** The same of a code; the number where it is of a later version. */
+  /** Text of a code; its number where a later version defined it. */
   public static String text(long code) {
     return of(code).map(Mark::text).orElseGet(() -> "mark " + code);
   }

@@ -31,7 +31,7 @@ public final class RecordBatch {
   /**
    * Up to four values of the record ahead (ENTRY: arguments; EXIT: what it returned; SYS_ENTER: the
    * call's arguments), raw from registers, in {@code selfPc, fromPc, retP, fp}; what is not used is
-   * 0. {@code depth} tells which and how many they are ({@link ValuesDepth}), the time is that of
+   * 0. {@code depth} says which and how many they are ({@link ValuesDepth}), the time is that of
    * the record ahead.
    */
   public static final byte VALUES = 5;
@@ -58,14 +58,14 @@ public final class RecordBatch {
   public static final byte TASK = 9;
 
   /**
-   * An interrupt begins, on a ret_stack of its own: {@code selfPc} its number, {@code fromPc} where
+   * An interrupt begins, on a separate ret_stack: {@code selfPc} its number, {@code fromPc} where
    * the task was, {@code retP} the stack pointer, {@code depth} the size of the ret_stack left.
    */
   public static final byte INTERRUPT_ENTER = 10;
 
   /**
-   * It ends: {@code selfPc} its number, {@code fromPc} where the core goes on, {@code depth} the
-   * frames that were still on its ret_stack.
+   * An interrupt ends: {@code selfPc} its number, {@code fromPc} where the core continues, {@code
+   * depth} the frames that were still on its ret_stack.
    */
   public static final byte INTERRUPT_EXIT = 11;
 
@@ -95,7 +95,7 @@ public final class RecordBatch {
   /** A kind is below this. Kinds are numbered as in {@code TraceRecord.avsc}. */
   public static final int KINDS = 16;
 
-  /** So many records are copied faster one by one than column by column. */
+  /** Up to this many records are copied faster one by one than column by column. */
   private static final int FEW = 8;
 
   /** The number of UNKNOWN there, which no batch holds. */
@@ -136,7 +136,7 @@ public final class RecordBatch {
     return number >= 0 && number < KINDS && number != UNKNOWN;
   }
 
-  /** Whether records of this kind tell of the ret_stack: ENTRY, EXIT and LOST. */
+  /** Whether records of this kind describe the ret_stack: ENTRY, EXIT and LOST. */
   public static boolean isOfGraph(int kind) {
     return kind <= LOST;
   }
@@ -146,7 +146,7 @@ public final class RecordBatch {
     return kind >= TASK && kind <= INTERRUPT_EXIT;
   }
 
-  /** Whether all records here tell of the ret_stack. */
+  /** Whether all records here describe the ret_stack. */
   public boolean isOfGraph() {
     int bits = 0;
     for (int i = 0; i < size; i++) {
@@ -201,7 +201,7 @@ public final class RecordBatch {
   }
 
   /**
-   * How the records hang together, by record; has a meaning only where {@link #isLinked} says so.
+   * Links between the records, by record; valid only where {@link #isLinked} says so.
    *
    * <ul>
    *   <li>An entry right above the frame that the record before left on top of the ret_stack:
@@ -212,7 +212,7 @@ public final class RecordBatch {
    *   <li>Any other record: {@link #UNLINKED}.
    * </ul>
    *
-   * Whoever unpacks a predictive codec knows this; {@link RecordLinks} finds it out.
+   * A decoder of a predictive codec knows the links; {@link RecordLinks} computes them.
    */
   public int[] links() {
     if (links == null) {
@@ -221,7 +221,7 @@ public final class RecordBatch {
     return links;
   }
 
-  /** Whether {@link #links()} tells of the records that are here now. */
+  /** Whether {@link #links()} describes the records that are here now. */
   public boolean isLinked() {
     return linked;
   }

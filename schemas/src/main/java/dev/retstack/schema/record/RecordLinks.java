@@ -20,13 +20,13 @@ public final class RecordLinks {
 
   private int top;
 
-  /** Depth of the next entry, as the last record foretells it. */
+  /** Depth of the next entry, predicted from the last record. */
   private int next;
 
   /** Entries before this index are not linked to: records were lost since. */
   private int floor;
 
-  /** True until a record tells where the program is: at first, and after a loss. */
+  /** True until a record shows where the program is: at first, and after a loss. */
   private boolean blind;
 
   /** Links all records of a batch. */

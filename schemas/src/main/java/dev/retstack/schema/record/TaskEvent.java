@@ -4,7 +4,7 @@ import java.util.Optional;
 
 /** Why the task changes, in {@code fromPc} of a {@link RecordBatch#TASK} record. */
 public enum TaskEvent {
-  /** The core goes on with a task that was there. */
+  /** The core continues with a task that existed. */
   SWITCHED(1),
   /** The task is new: its ret_stack is empty. One with the same id is over. */
   STARTED(2),

@@ -16,13 +16,13 @@ public record TaskName(long first, long second) {
   /** Longest name, in bytes. */
   public static final int BYTES = 2 * Long.BYTES;
 
-  /** Of so many bytes, cut where there are more than {@link #BYTES}. */
+  /** A name of these bytes, cut where there are more than {@link #BYTES}. */
   public static TaskName of(byte[] name) {
     ByteBuffer words = ByteBuffer.wrap(Arrays.copyOf(name, BYTES));
     return new TaskName(words.getLong(), words.getLong());
   }
 
-  /** Of a TASK_NAME record. */
+  /** The name in a TASK_NAME record. */
   public static TaskName of(RecordBatch batch, int record) {
     return new TaskName(batch.fromPc[record], batch.retP[record]);
   }

@@ -29,7 +29,7 @@ public final class ConfluentFrame {
 
   private ConfluentFrame() {}
 
-  /** The message of a record, under the id of its own schema. */
+  /** Encodes a record as a message under the id of its schema. */
   public static byte[] encode(AvroRecord record) {
     Schema schema = record.getSchema();
     ByteArrayOutputStream out = new ByteArrayOutputStream(256);

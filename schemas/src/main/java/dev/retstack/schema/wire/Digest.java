@@ -5,7 +5,7 @@ import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
 import java.util.HexFormat;
 
-/** Tells a content from others: nobody can make another one with the same digest. */
+/** Identifies a content: nobody can make another one with the same digest. */
 public final class Digest {
   /** The first ones of SHA-256. */
   private static final int BYTES = 16;

@@ -15,7 +15,7 @@ public final class NearNames {
    * The nearest names, the nearest first: those that differ in a third of the letters at most, or
    * only in upper and lower case, or begin or end with what was written.
    *
-   * @param most so many
+   * @param most names to return at most
    */
   public static List<String> of(String wanted, Collection<String> names, int most) {
     String lower = wanted.toLowerCase(Locale.ROOT);

@@ -59,7 +59,9 @@ public final class SchemaIds {
 
   private static final Map<Integer, Schema> BY_ID = table();
 
-  /** Ids of the schemas above, by identity: to hash a schema for each message would be dear. */
+  /**
+   * Ids of the schemas above, by identity, because hashing a schema for each message is expensive.
+   */
   private static final IdentityHashMap<Schema, Integer> ID_OF = new IdentityHashMap<>();
 
   static {

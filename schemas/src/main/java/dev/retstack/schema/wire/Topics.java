@@ -21,13 +21,13 @@ import org.apache.avro.Schema;
 /**
  * Names of all topics: {@code <prefix>.<noun>.v1}.
  *
- * @param prefix what tells one installation from another on a shared cluster
+ * @param prefix what distinguishes one installation from another on a shared cluster
  */
 public record Topics(String prefix) {
   /** Prefix where the user names none. */
   public static final String DEFAULT_PREFIX = "retstack";
 
-  /** Of all topics; the last part of their names. */
+  /** Version of all topics; the last part of their names. */
   public static final int VERSION = 1;
 
   private static final Pattern PREFIX = Pattern.compile("[a-zA-Z0-9._-]{1,100}");

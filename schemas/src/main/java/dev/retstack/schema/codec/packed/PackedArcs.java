@@ -10,7 +10,7 @@ import java.util.Arrays;
  * schemas/PACKED.md} specifies.
  */
 final class PackedArcs {
-  /** Calls that may return, at most, for an arc to be foretold. */
+  /** Calls that may return, at most, for an arc to be predicted. */
   static final int RETURNS_MAX = 15;
 
   /** Arcs that are remembered to follow at a point. */
@@ -82,7 +82,7 @@ final class PackedArcs {
     return Math.min(top, RETURNS_MAX);
   }
 
-  /** The arc in a slot of the point after so many returns, 0 where there is none. */
+  /** The arc in a slot of the point after {@code returns} returns; 0 where the slot is empty. */
   int foretold(int returns, int slot) {
     int arc = top == 0 ? 0 : running[top - Math.max(returns, 1)];
     int shift = (returns == 0 ? 0 : RETURNED) + slot * NUMBER_BITS;
@@ -100,7 +100,7 @@ final class PackedArcs {
     return returns;
   }
 
-  /** Returns before the call from a site, as its address tells: of the nearest function below. */
+  /** Returns before the call from a site, judged by its address: the nearest function below it. */
   int returnsTo(long fromPc) {
     int max = returnsMax();
     int nearest = max + 1;
@@ -117,7 +117,7 @@ final class PackedArcs {
     return returns == top ? 0 : selfPc(running[top - 1 - returns]);
   }
 
-  /** Numbers an arc that is called after so many returns; 0 where there is no room. */
+  /** Numbers an arc that is called after {@code returns} returns; 0 where there is no room. */
   int add(long selfPc, long fromPc, int returns) {
     int number = edges.add(selfPc, fromPc) + 1;
     if (number > 0) {
@@ -145,7 +145,7 @@ final class PackedArcs {
     times[pair] = delta;
   }
 
-  /** Goes on to an arc that is not foretold; its point takes it for the next time. */
+  /** Moves to an arc that was not predicted; its point predicts it from now on. */
   void surprise(int returns, int number) {
     if (returns <= returnsMax() && number > 0) {
       int arc = top == 0 ? 0 : running[top - Math.max(returns, 1)];
@@ -157,7 +157,10 @@ final class PackedArcs {
     enter(returns, number);
   }
 
-  /** Goes on to an arc after so many returns; without a number nobody knows where that is. */
+  /**
+   * Moves to an arc after {@code returns} returns. An arc without a number leaves the place
+   * unknown.
+   */
   void enter(int returns, int number) {
     top = returns > returnsMax() || number == 0 ? 0 : top - returns;
     if (top == RUNNING_MAX) {

@@ -129,7 +129,7 @@ public final class PackedCodec implements ChunkCodec {
     }
   }
 
-  /** A batch without records that has room for so many: the one given, or a new one. */
+  /** A batch without records that has room for {@code records}: the given one, or a new one. */
   private static RecordBatch cleared(RecordBatch batch, int records) {
     if (records > batch.capacity()) {
       return new RecordBatch(records);
@@ -160,7 +160,7 @@ public final class PackedCodec implements ChunkCodec {
       this.maker = maker;
     }
 
-    /** One that nobody else uses; to be given back. */
+    /** Takes an object that is not in use; the caller gives it back. */
     T take() {
       T kept = idle.poll();
       return kept == null ? maker.get() : kept;

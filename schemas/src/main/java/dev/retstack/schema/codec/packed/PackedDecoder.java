@@ -93,8 +93,8 @@ final class PackedDecoder {
   }
 
   // The loop that nearly all records take: those by a successor known well, with every field as
-  // foretold. It does what record() does for these and no more, many times faster, since what
-  // changes stays in local variables; the others it hands over.
+  // predicted. For these it does what record() does, many times faster, because its state stays in
+  // local variables. It leaves the others to record().
 
   /** Unpacks the records {@code from} up to {@code end}, all of which come without an escape. */
   void runUsual(RecordBatch batch, int from, int end) throws CorruptChunkException {
@@ -416,7 +416,7 @@ final class PackedDecoder {
     model.lost();
   }
 
-  /** Reads or foretells the time since the record before. */
+  /** Reads or predicts the time since the record before. */
   private long time(int form, int kind) throws CorruptChunkException {
     Way way = slot < 0 ? null : model.point.way(slot);
     boolean sure = way != null && way.isSure();

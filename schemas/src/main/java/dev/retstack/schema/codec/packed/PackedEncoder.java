@@ -41,8 +41,8 @@ final class PackedEncoder {
   }
 
   // The loop that nearly all records take: those by a successor known well, with every field as
-  // foretold. It does what record() does for these and no more, many times faster, since what
-  // changes stays in local variables; the others it hands over.
+  // predicted. For these it does what record() does, many times faster, because its state stays in
+  // local variables. It leaves the others to record().
 
   /**
    * Packs the records {@code from} up to {@code end}.
@@ -183,7 +183,7 @@ final class PackedEncoder {
     return end - handedOver;
   }
 
-  /** True where the time is as foretold, or of the usual length where nothing foretells it. */
+  /** True where the time is as predicted, or of the usual length where there is no prediction. */
   private static boolean isUsual(long delta, long foretold) {
     return foretold >= 0 ? delta == foretold : delta >= 0 && delta >>> 8 < HIGH_LONG;
   }

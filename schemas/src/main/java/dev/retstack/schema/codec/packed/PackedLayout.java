@@ -66,7 +66,7 @@ final class PackedLayout {
   /** Steps of FUNCTION records to a point: two to each slot, the second with a time. */
   static final int STEPS_OF_POINT = 2 * PackedArcs.SLOTS;
 
-  /** To an arc that is not foretold, and with a time. */
+  /** Step to an arc that was not predicted, and with a time. */
   static final int STEP_KNOWN = STEPS_OF_POINT * (PackedArcs.RETURNS_MAX + 1);
 
   /** To an arc without a number. */
@@ -90,7 +90,7 @@ final class PackedLayout {
   /** Number of the first site: 0 and {@link #RETURN} are taken. */
   static final int FIRST_SITE = 2;
 
-  /** High byte of a time that goes on in {@link #LONG_TIMES}. */
+  /** High byte of a time whose rest is in {@link #LONG_TIMES}. */
   static final int HIGH_LONG = 255;
 
   /** Content of a record at most: each of its numbers at its longest, each of its symbols. */
@@ -100,11 +100,11 @@ final class PackedLayout {
   static final int HEADER_BYTES_MAX = 5 * (LENGTHS + MARKED_LENGTHS);
 
   /**
-   * The loops run for so many records at once: often enough that the JVM soon compiles them well.
+   * The loops run for this many records at once: often enough that the JVM soon compiles them well.
    */
   static final int SLICE_RECORDS = 1024;
 
-  /** Memory is kept from chunk to chunk for so many records, and not for more. */
+  /** Memory for up to this many records is kept from chunk to chunk. */
   static final int KEPT_RECORDS_MAX = 1 << 17;
 
   /** First byte of the payload: the content follows as it is. */

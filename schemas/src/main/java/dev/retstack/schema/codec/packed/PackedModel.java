@@ -19,7 +19,7 @@ final class PackedModel {
   /** Not yet: it was seen once at most. */
   static final int UNSURE = 0;
 
-  /** As it was last. */
+  /** The value repeats: it will be as it was last. */
   static final int SURE = 1;
 
   /** Not at all, for good. */
@@ -50,7 +50,7 @@ final class PackedModel {
   /** Frames there are to use, but for the base. */
   private int frameCount;
 
-  /** Depth of an entry as foretold; an exit's is one less. */
+  /** Predicted depth of an entry; an exit's is one less. */
   int next;
 
   Point point;
@@ -134,7 +134,9 @@ final class PackedModel {
     return function;
   }
 
-  /** Where the program is before record {@code i}: as the record ahead of it tells, or 0. */
+  /**
+   * Where the program is before record {@code i}, by the record ahead of it; 0 if that is unknown.
+   */
   static long placeBefore(RecordBatch batch, int i) {
     return i == 0
         ? 0
@@ -165,7 +167,7 @@ final class PackedModel {
     forkAtDepth ^= (long) changed << next;
   }
 
-  /** Drops the frames that an entry at a depth other than foretold proves dead. */
+  /** Drops the frames that an entry at an unpredicted depth proves dead. */
   void leaveForEntry(int depth) {
     int dead = next - depth;
     if (dead > 0 && dead <= frame.height) {
@@ -176,7 +178,7 @@ final class PackedModel {
     }
   }
 
-  /** Drops the frames above the one that exits at a depth other than foretold. */
+  /** Drops the frames above the frame that exits at an unpredicted depth. */
   void leaveForExit(int depth) {
     int dead = next - 1 - depth;
     if (dead > 0 && dead < frame.height) {
@@ -264,7 +266,7 @@ final class PackedModel {
     if (!siteNew && site.fpVaries()) {
       site.fpStep = fp;
     } else if (!siteNew && !frame.known && !site.fpInherited) {
-      // the base tells nothing, and the site was taught by others
+      // the base's fields are unknown, and the site was taught by other calls
       return;
     } else if (!siteNew && frame == base && site.fpInherited) {
       base.fp = fp;
@@ -339,10 +341,7 @@ final class PackedModel {
     /** Times in a row that a point's only successor must come before it counts as certain. */
     static final int TRUST_MAX = 7;
 
-    /**
-     * The successor of a bit that is not set, and that of a certain point; null where the loops
-     * must not go on.
-     */
+    /** Successor of a clear bit, or of a certain point; null where the loops must stop. */
     Site zero;
 
     /** The successor of a set bit, or null likewise. */
@@ -380,7 +379,7 @@ final class PackedModel {
       refresh();
     }
 
-    /** The slot that foretells this successor, or -1. */
+    /** The slot that predicts this successor, or -1. */
     final int slotOf(Site successor) {
       return successor == first.site ? 0 : successor == second.site ? 1 : -1;
     }
@@ -446,7 +445,7 @@ final class PackedModel {
     /** Wrong foretellings of a field, after which it is always coded. */
     private static final int STRIKES_MAX = 3;
 
-    /** As in {@link PackedLayout}. */
+    /** Number as in {@link PackedLayout}. */
     final int number;
 
     long address;
@@ -465,7 +464,7 @@ final class PackedModel {
     private int retPStrikes;
     private int fpStrikes;
 
-    /** True where a call is as foretold in all fields, unless an escape tells otherwise. */
+    /** True where a call is as predicted in all fields, unless an escape says otherwise. */
     boolean plain;
 
     /** Numbers of the callee and of the site, as a {@linkplain RecordBatch#links link}. */
@@ -489,7 +488,9 @@ final class PackedModel {
       plain = false;
     }
 
-    /** What stands for all sites without a number: nothing foretells its calls. */
+    /**
+     * Resets the site that stands for all sites without a number: its calls are never predicted.
+     */
     void resetStranger(Function nobody) {
       reset(0, nobody);
       sureness = VARIES;
@@ -569,7 +570,9 @@ final class PackedModel {
     /** Stands for a time that is coded. */
     static final long TIME_VARIES = -1;
 
-    /** Whose call comes by this way, or {@link PackedModel#back} for the return; null: nothing. */
+    /**
+     * Site whose call comes by this way, or {@link PackedModel#back} for the return; null: unknown.
+     */
     Site site;
 
     /** The time it took last. */
@@ -621,7 +624,7 @@ final class PackedModel {
     /** The frame above; null where there was never one. */
     Frame callee;
 
-    /** False for the base as long as nothing tells its fields. */
+    /** False for the base as long as its fields are unknown. */
     boolean known = true;
 
     long selfPc;

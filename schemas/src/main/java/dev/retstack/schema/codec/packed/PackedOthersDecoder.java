@@ -112,7 +112,7 @@ final class PackedOthersDecoder {
     into.addAll(graph, from, end);
   }
 
-  /** Unpacks records field by field; mirror of {@link PackedFieldsEncoder}. */
+  /** Unpacks records field by field; mirror of {@code PackedOthersEncoder.Fields}. */
   private static final class Fields {
     private final long[] last = new long[RecordBatch.KINDS * FIELD_COLUMNS];
     private final PackedSource source;
@@ -148,7 +148,7 @@ final class PackedOthersDecoder {
     }
   }
 
-  /** Unpacks runs of FUNCTION records; mirror of {@link PackedArcsEncoder}. */
+  /** Unpacks runs of FUNCTION records; mirror of {@code PackedOthersEncoder.Arcs}. */
   private static final class Arcs {
     private final PackedArcs arcs = new PackedArcs();
     private final PackedSource source;
@@ -163,7 +163,7 @@ final class PackedOthersDecoder {
       arcs.reset(records, false);
     }
 
-    /** Appends so many records. */
+    /** Appends {@code count} records. */
     void run(int count, RecordBatch into) throws CorruptChunkException {
       ByteSource steps = source.stream(STEPS);
       for (int i = 0; i < count; i++) {

@@ -66,7 +66,7 @@ final class PackedOthersEncoder {
 
   /**
    * Packs records field by field, a stream for each, as differences to the last record of the kind.
-   * {@link PackedFieldsDecoder} is its mirror.
+   * {@code PackedOthersDecoder.Fields} is its mirror.
    */
   private static final class Fields {
     private final long[] last = new long[RecordBatch.KINDS * FIELD_COLUMNS];
@@ -98,7 +98,7 @@ final class PackedOthersEncoder {
     }
   }
 
-  /** Packs runs of FUNCTION records; {@link PackedArcsDecoder} is its mirror. */
+  /** Packs runs of FUNCTION records; {@code PackedOthersDecoder.Arcs} is its mirror. */
   private static final class Arcs {
     private final PackedArcs arcs = new PackedArcs();
     private final PackedStreams streams;
@@ -144,7 +144,7 @@ final class PackedOthersEncoder {
     }
 
     /**
-     * The step to an arc that is foretold, without what it says of the time; or to one that is not.
+     * Step to an arc if it is predicted, without the part for the time; else {@link #STEP_KNOWN}.
      */
     private int foretold(int number) {
       int max = arcs.returnsMax();
@@ -173,7 +173,7 @@ final class PackedOthersEncoder {
       arcs.surprise(returns, number);
     }
 
-    /** 0 where the time is as foretold; else it is coded. */
+    /** Returns 0 where the time is as predicted; else codes it and returns 1. */
     private int time(long delta, int pair) {
       if (arcs.time(pair) == delta) {
         return 0;

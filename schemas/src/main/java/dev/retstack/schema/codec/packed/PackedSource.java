@@ -192,10 +192,10 @@ final class PackedSource {
   }
 
   /**
-   * What stands above a time's low byte.
+   * Bits of a time above its low byte.
    *
    * @param high the high byte
-   * @param stream goes on where that does not say it
+   * @param stream has the bits where the high byte cannot hold them
    */
   long high(long high, int stream) throws CorruptChunkException {
     if (high != HIGH_LONG) {

@@ -19,11 +19,11 @@ import java.util.Arrays;
  * <pre>
  *  payload   00 | content
  *            01 | varint size | zstd frame    where that is smaller; size = bytes of content
- *            02, 03                           the same, with streams for other kinds of records
+ *            02, 03 like 00, 01, with streams for other kinds of records
  *  content   lengths of the streams as varints | the streams, one after the other
  * </pre>
  *
- * The frame's blocks end around the big streams, so that each has a code of its own; a reader need
+ * The frame's blocks end around the big streams, so that each has a separate code; a reader need
  * not know.
  */
 final class PackedStreams {
