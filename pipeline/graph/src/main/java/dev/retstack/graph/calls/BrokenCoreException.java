@@ -40,7 +40,7 @@ public final class BrokenCoreException extends RuntimeException {
     return cause + (stack.length == 0 ? "" : " at " + stack[0]);
   }
 
-  /** The same, of a state that was not touched. */
+  /** This exception, for a state that the chunk did not change. */
   public BrokenCoreException cleanly() {
     return new BrokenCoreException(key, sequence, true, getCause());
   }

@@ -35,7 +35,7 @@ final class CallCounts {
     return entries;
   }
 
-  /** Calls that began in a loss, as a keyframe told. */
+  /** Calls that began in a loss and are known from a keyframe. */
   long adopted() {
     return adopted;
   }

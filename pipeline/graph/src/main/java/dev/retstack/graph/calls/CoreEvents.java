@@ -20,7 +20,7 @@ import java.util.function.IntUnaryOperator;
  * has room.
  */
 public final class CoreEvents {
-  /** Tells equal values at other places apart. */
+  /** Distinguishes equal values at different places. */
   private static final long VALUE_PLACE = 0xd6e8feb86659fd93L;
 
   private final CallTreeLog tree;
@@ -34,7 +34,7 @@ public final class CoreEvents {
   /** Numbers in the digest, since the core is in memory. */
   private long digested;
 
-  /** Row of the tree that was told of last, or none. */
+  /** Row of the tree that the last event was about, or none. */
   private int lastRow = CallTreeLog.NONE;
 
   /** Whether that row ended, so that values are what it returned. */
@@ -45,7 +45,7 @@ public final class CoreEvents {
     this.systemCalls = new SystemCallTotals(account);
   }
 
-  /** Values that follow belong to no row, until one is told of. */
+  /** Values that follow belong to no row until the next event. */
   void next() {
     lastEnded = false;
     lastRow = CallTreeLog.NONE;
@@ -115,7 +115,7 @@ public final class CoreEvents {
     }
   }
 
-  /** Values of the row that was told of last; false where the row has no room for them. */
+  /** Adds values to the row of the last event; false where the row has no room for them. */
   boolean values(int depth, long[] more) {
     values++;
     for (long value : more) {

@@ -17,15 +17,15 @@ import java.util.Optional;
 
 /**
  * Some chunks of a core that are rebuilt before those ahead of them: the keyframe of the first one
- * tells which calls are open there. When the core has come that far, the segment is joined to it,
- * if its stack is what the keyframe said. Then the core is as if it had taken the chunks itself.
- * Else nothing is joined, and the core has to take them.
+ * lists the calls that are open there. When the core has come that far, the segment is joined to
+ * it, if its stack is what the keyframe said. Then the core is as if it had taken the chunks
+ * itself. Else nothing is joined, and the core has to take them.
  *
  * <p>So a segment may be begun on a mere guess. What is rebuilt so is the plain case: a core of one
  * task without interrupts, losses or mapped images, of which no further call is kept in the tree.
  *
- * <p>The calls that the keyframe tells of are the only rows of the segment's tree, each under its
- * index in the stack.
+ * <p>The calls of the keyframe are the only rows of the segment's tree, each under its index in the
+ * stack.
  */
 public final class CoreSegment {
   private final CoreGraph graph;

@@ -35,7 +35,7 @@ final class CoreTasks {
   /** The stack at hand, null where it is not kept. */
   private ShadowStack top;
 
-  /** Whether the record before told of a loss, and from when to when. */
+  /** Whether the record before reported a loss, and the times at which it began and ended. */
   private boolean afterLoss;
 
   private long lostSince;
@@ -93,7 +93,7 @@ final class CoreTasks {
     return table.all().stream().filter(task -> !task.isOver()).mapToLong(TracedTask::id);
   }
 
-  /** So many records were taken that tell of no loss. */
+  /** Counts records that report no loss. */
   void seen(int records) {
     afterLoss = false;
     if (current != null) {
@@ -273,7 +273,9 @@ final class CoreTasks {
     resume(top);
   }
 
-  /** So many interrupts of a task are left: the others are over, and their calls with them. */
+  /**
+   * Keeps {@code left} interrupts of a task; the others are over, and their calls end with them.
+   */
   private void dropTo(TracedTask task, int left, Ending ending, long seen, long now) {
     while (task.stacks.size() - 1 > left) {
       resume(task.top());
@@ -383,7 +385,7 @@ final class CoreTasks {
   }
 
   /**
-   * Ahead of the first chunk of a core of which something was open before.
+   * Begins a core whose first chunk has calls or interrupts that were open before.
    *
    * @param told whether {@link #keyframe} follows
    */
@@ -430,10 +432,10 @@ final class CoreTasks {
   }
 
   /**
-   * A chunk tells what is open in the core where it begins: each stack is compared with it.
+   * Compares each stack with what the chunk's keyframe says is open.
    *
-   * @param loss whether records are missing ahead of it, so that it tells which tasks and
-   *     interrupts there are
+   * @param loss whether records are missing ahead of it, so that the keyframe decides which tasks
+   *     and interrupts there are
    */
   void keyframe(Keyframe keyframe, boolean loss, long now) {
     RecordBatch core = keyframe.records();
@@ -515,7 +517,7 @@ final class CoreTasks {
     }
   }
 
-  /** So many interrupts of the task continue; so it ran in the loss, where it was switched out. */
+  /** Keeps {@code left} interrupts of a task that a loss had switched out: it ran in the loss. */
   private void instead(TracedTask task, int left, long now) {
     accounts.switchedIn(task.top(), lostSince, now);
     dropTo(task, left, Ending.TRUNCATED, lostSince, now);
@@ -537,7 +539,7 @@ final class CoreTasks {
     }
   }
 
-  /** So many interrupts are open on the task at hand, says a chunk. */
+  /** Makes the current task have {@code open} open interrupts, as a chunk says. */
   private void nest(int open, long now) {
     dropTo(current, open, Ending.TRUNCATED, lostSince, now);
     while (current.stacks.size() - 1 < Math.min(open, MAX_NESTED) && table.takeInterrupt()) {

@@ -93,7 +93,7 @@ final class Frames {
     return size == capacity() && growth() == 0;
   }
 
-  /** It doubles, or stays. */
+  /** Frames by which it grows: it doubles, or stays. */
   private int growth() {
     int more = Math.max(FIRST, capacity());
     return budget.room(Math.max(0, FREE - capacity())) < more ? 0 : more;
@@ -120,7 +120,9 @@ final class Frames {
     return capacity() - size;
   }
 
-  /** Takes room. Another partition may have taken the bytes meanwhile: what room() told stands. */
+  /**
+   * Takes room, even where another partition has taken the bytes since {@code growth} was asked.
+   */
   void grow() {
     grow(Math.max(FIRST, capacity()));
   }
@@ -266,7 +268,7 @@ final class Frames {
     return (int) (get(slot, LEVEL_ROW) >>> 32);
   }
 
-  /** Its row of the call tree, or {@link CallTreeLog#NONE}. */
+  /** Row of a frame in the call tree, or {@link CallTreeLog#NONE}. */
   int row(int slot) {
     return (int) get(slot, LEVEL_ROW);
   }
@@ -275,7 +277,7 @@ final class Frames {
     rows[(slot << SHIFT) + LEVEL_ROW] = both(level(slot), row);
   }
 
-  /** Its rows of the call tree have other numbers now. */
+  /** Replaces the row numbers of all frames, because the call tree has new ones. */
   void renumber(IntUnaryOperator numbers) {
     for (int slot = 0; slot < size; slot++) {
       setRow(slot, numbers.applyAsInt(row(slot)));
@@ -379,7 +381,7 @@ final class Frames {
   }
 
   /**
-   * Takes the frames of a segment that began with those here: of its own, the lowest have a row.
+   * Takes the frames of a segment that began with the frames here; only these have a row there.
    *
    * @param theirs the profile of the segment, merged into {@code profile} already
    */
@@ -518,7 +520,9 @@ final class Frames {
       return left;
     }
 
-    /** Frames that a stack which may have so many beside may grow by. */
+    /**
+     * Frames that a stack may grow by, where it may have {@code beside} frames beyond the limit.
+     */
     int room(int beside) {
       long fit = Math.max(account.room() / FRAME_BYTES, ALWAYS - all);
       return (int) Math.max(0, Math.min((long) beside + left, fit));

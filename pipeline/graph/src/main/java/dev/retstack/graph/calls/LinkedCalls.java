@@ -25,7 +25,7 @@ public final class LinkedCalls {
   private static final int SITE_MASK = (1 << RecordBatch.LINK_SITE_BITS) - 1;
 
   // One table, so that the loop has one array less: first a row per site, then one per frame. A row
-  // of a site holds the arc taken last from there: for which link and caller, which arc, selfPc.
+  // of a site holds the arc taken last from there: its link, caller, number and selfPc.
   private static final int SITE_SHIFT = 2;
   private static final int LINK_CALLER = 0;
   private static final int FRAMES = (SITE_MASK + 1) << SITE_SHIFT;

@@ -102,7 +102,7 @@ public final class RestingCore extends KnownCore {
     return treeKept;
   }
 
-  /** Its parts as the log of the state has them. */
+  /** The core's parts, in the form of the state's log. */
   StateParts.Core parts() {
     try {
       return unpack(packed, frames, tree, logs);

@@ -54,7 +54,7 @@ import java.util.function.IntUnaryOperator;
  * runs. Any other record leaves the loop and goes through {@link #entry} or {@link #exit}.
  */
 final class ShadowStack {
-  /** The size of the guest's ret_stack is unknown until the next record tells its depth. */
+  /** The size of the guest's ret_stack is unknown until the next record shows its depth. */
   private static final int UNCERTAIN = -1;
 
   final Frames frames;
@@ -64,7 +64,7 @@ final class ShadowStack {
   /** Which of the core's time is not this stack's. */
   final StackClock clock = new StackClock();
 
-  /** Row that tells that the task is switched out, or none. */
+  /** Row of the tree for the time in which the task is switched out, or none. */
   int switchRow = CallTreeLog.NONE;
 
   private final ImageTraits traits;
@@ -90,7 +90,7 @@ final class ShadowStack {
   /** Whether each frame of the guest's that records know of was seen, and none may be another. */
   private boolean complete;
 
-  /** Frames in the guest's ret_stack as far as the records tell, known or not. */
+  /** Frames in the guest's ret_stack as far as the records show, known or not. */
   private int guestSize;
 
   /** Frames from this depth on are not kept, for want of room, until it is reached from below. */
@@ -118,7 +118,7 @@ final class ShadowStack {
     long number;
     long since;
 
-    /** Of the core's time not the stack's own, when it began. */
+    /** Time of the core that was not the stack's, when the system call began. */
     long notRun;
 
     int row;
@@ -174,13 +174,13 @@ final class ShadowStack {
     return depth < 0 || depth > maxDepth ? UNCERTAIN : depth;
   }
 
-  /** It is a task's own stack. */
+  /** Makes this the own stack of a task. */
   void ofTask(TracedTask owner, long now) {
     of(owner, false, 0, now, now);
   }
 
   /**
-   * It is the stack of an interrupt on top of a task.
+   * Makes this the stack of an interrupt on top of a task.
    *
    * @param begun when it was entered, negative where that is not known
    * @param now since when its time is known
@@ -493,12 +493,14 @@ final class ShadowStack {
     guestSize = UNCERTAIN;
   }
 
-  /** Nothing tells what is open behind the loss. */
+  /** Takes all open calls as ended: nothing shows what is open behind the loss. */
   void loseAll(long now) {
     settle(0, now);
   }
 
-  /** After the loss so many frames are alive: the calls that may have ended are cut off. */
+  /**
+   * Ends a loss behind which {@code alive} frames are alive; calls that may have ended are cut off.
+   */
   private void settle(int alive, long now) {
     int base = losses.survivors(alive);
     int from = frames.size();
@@ -560,7 +562,7 @@ final class ShadowStack {
   // ---- The core's own stack, where a chunk begins
 
   /**
-   * A chunk begins, and tells which calls are open: what is known here must agree.
+   * Compares the open calls with the keyframe of a chunk that begins.
    *
    * @param head of the stack in the keyframe
    */
@@ -571,7 +573,7 @@ final class ShadowStack {
   }
 
   /**
-   * The same right behind a loss, or where the core begins: it tells what is not known.
+   * Takes the open calls from a keyframe right behind a loss, or where the core begins.
    *
    * @param at the stack's clock now
    */
@@ -586,7 +588,7 @@ final class ShadowStack {
 
   /**
    * Adds what is known to be open to a keyframe: the topmost frames without a hole. Where a loss
-   * leaves any of it in doubt, the stack is told to have frames of which nothing is known.
+   * leaves any of it in doubt, the keyframe says that the stack has unknown frames.
    *
    * @param time entered by then at the earliest
    * @param known false where all of it is in doubt
@@ -617,7 +619,7 @@ final class ShadowStack {
     }
   }
 
-  // ---- A segment: what is open where it begins is as a keyframe tells, and is not counted here
+  // ---- A segment: the calls of its keyframe are open where it begins, and are not counted here
 
   /**
    * Begins with the calls of a keyframe that has nothing but this stack.
@@ -764,7 +766,7 @@ final class ShadowStack {
     cutOff(kept, now);
     for (int slot = kept; slot < frames.size(); slot++) {
       boolean givenUp = frames.depth(slot) >= end && frames.depth(slot) < keyframe.shown(head);
-      if (!givenUp) { // else the next record would have told
+      if (!givenUp) { // else the next record would have shown it
         bound(slot, now);
       }
     }
@@ -907,7 +909,7 @@ final class ShadowStack {
             LongImmutableList.of(frames.open(Anomaly.MAX_STACK))));
   }
 
-  // ---- What happens inside of calls, without a frame of its own
+  // ---- Events inside calls that have no separate frame
 
   /**
    * A function was called whose return is not seen. Depth > 0: ret_stack was full. A hijacked
@@ -967,12 +969,12 @@ final class ShadowStack {
     leftOut = accounts.rules().leftOut(at.away, at.interrupts, at.unsure);
   }
 
-  /** Of the core's time not the stack's own, so far. */
+  /** Time of the core so far that was not the stack's. */
   long notRun() {
     return notRun;
   }
 
-  /** Of the core's time not in totals, so far. */
+  /** Time of the core so far that is not in totals. */
   long leftOut() {
     return leftOut;
   }
@@ -993,7 +995,7 @@ final class ShadowStack {
   }
 
   /**
-   * Its rows of the call tree have other numbers now.
+   * Replaces the row numbers of the stack, because the call tree has new ones.
    *
    * @param ofWaiting numbers of rows of which it is not known yet in which call they stand
    */
@@ -1088,7 +1090,7 @@ final class ShadowStack {
     return entries;
   }
 
-  /** Calls that began in a loss, as a keyframe told. */
+  /** Calls that began in a loss and are known from a keyframe. */
   long adopted() {
     return adopted;
   }

@@ -69,7 +69,7 @@ final class StackAnomalies {
         1);
   }
 
-  /** Records are missing while so many calls are open. */
+  /** Reports missing records while {@code open} calls are open. */
   void truncated(long time, int open) {
     report(AnomalyKind.TRUNCATED, Anomaly.Variant.PLAIN, time, top(), 0, 0, 0, open);
   }

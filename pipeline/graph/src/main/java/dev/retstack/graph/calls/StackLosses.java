@@ -23,7 +23,7 @@ import java.util.function.IntUnaryOperator;
  * and holds the calls that are seen in the hole.
  */
 final class StackLosses {
-  /** So many records are missing that no frame is sure. */
+  /** Count of missing records where no frame is certain to be alive. */
   static final long UNBOUNDED = Long.MAX_VALUE;
 
   private final Frames frames;
@@ -113,8 +113,9 @@ final class StackLosses {
   }
 
   /**
-   * Calls of frames below this index are the same as before the loss if so many frames are alive
-   * after it. One frame more is, but its function may have jumped to the one above it.
+   * Calls of frames below this index are the same as before the loss if {@code alive} frames are
+   * alive after it. The frame above them is alive too, but its function may have jumped to the next
+   * one.
    */
   int survivors(int alive) {
     return (int) Math.max(0, alive - 1 - Math.min(missing, Integer.MAX_VALUE));
@@ -203,7 +204,7 @@ final class StackLosses {
     waiting.clear();
   }
 
-  /** So many frames are alive: holes above them are empty. */
+  /** Empties the holes above the {@code alive} frames that are alive. */
   void alive(int alive, long now) {
     while (!bases.isEmpty() && bases.topInt() >= alive) {
       close(owners.topInt(), clock.ran(now), now);
@@ -257,7 +258,7 @@ final class StackLosses {
   }
 
   /**
-   * Its rows of the call tree have other numbers now.
+   * Replaces the row numbers of the losses, because the call tree has new ones.
    *
    * @param ofWaiting numbers of rows of which it is not known yet in which call they stand
    */

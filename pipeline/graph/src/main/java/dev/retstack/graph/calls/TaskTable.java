@@ -44,7 +44,7 @@ final class TaskTable {
   /** In the order in which they appeared. */
   private final Set<TracedTask> all = new LinkedHashSet<>();
 
-  /** Those that are over, in the order in which they ended. */
+  /** Tasks that are over, in the order in which they ended. */
   private final ArrayDeque<TracedTask> over = new ArrayDeque<>(0);
 
   /** Calls of tasks that are no longer kept. */

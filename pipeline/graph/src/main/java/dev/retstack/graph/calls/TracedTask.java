@@ -13,7 +13,7 @@ public final class TracedTask {
   private final long id;
   private final int instance;
 
-  /** Its own, then those of the interrupts that are open, the outermost first; none at the end. */
+  /** The task's stack, then those of its open interrupts, the outermost first; empty at the end. */
   final List<ShadowStack> stacks = new ArrayList<>(2);
 
   private final CallCounts counts = new CallCounts();
@@ -96,22 +96,22 @@ public final class TracedTask {
     return stacks.get(stacks.size() - 1);
   }
 
-  /** Calls of its own seen to begin, those in interrupts left out. */
+  /** Calls of the task seen to begin, without those in interrupts. */
   public long entries() {
     return isOver() ? counts.entries() : own().entries();
   }
 
-  /** Calls of its own that began in a loss, as a keyframe told. */
+  /** Calls of the task that began in a loss and are known from a keyframe. */
   public long adopted() {
     return isOver() ? counts.adopted() : own().adopted();
   }
 
-  /** Calls of its own that have not ended. */
+  /** Calls of the task that have not ended. */
   public int open() {
     return isOver() ? 0 : own().open();
   }
 
-  /** Calls of its own that ended so. */
+  /** Calls of the task that ended this way. */
   public long ended(Ending ending) {
     return isOver() ? counts.ended(ending) : own().ended(ending);
   }
@@ -158,12 +158,12 @@ public final class TracedTask {
     skipped++;
   }
 
-  /** One that was not kept ends. */
+  /** Ends an interrupt that was not kept. */
   void skipped(long now) {
     skipped(skipped - 1, now);
   }
 
-  /** So many that are not kept are left. */
+  /** Sets the number of open interrupts that are not kept. */
   void skipped(int left, long now) {
     if (skipped > 0 && left == 0 && out < 0) {
       unsure(skippedSince, now);
@@ -178,7 +178,7 @@ public final class TracedTask {
     skippedSince = now;
   }
 
-  /** Goes on now; its clock {@linkplain #wake is up to date}. */
+  /** Continues the task now; its clock {@linkplain #wake is up to date}. */
   void in(long now) {
     switches += out < 0 ? 0 : 1;
     out = -1;
@@ -209,7 +209,7 @@ public final class TracedTask {
     return out;
   }
 
-  /** Does not go on now. */
+  /** Switches the task out now. */
   void out(long now) {
     if (skipped > 0) {
       unsure(skippedSince, now);

@@ -19,13 +19,13 @@ import it.unimi.dsi.fastutil.longs.LongList;
  *       received} selfPc, {@code target} the address returned to
  *   <li>KEYFRAME_MISMATCH: selfPc is the function that is open there by the records, 0 where none
  *       is; {@code expected} what the core has, {@code received} what the records say, {@code
- *       target} the depth; the variant tells of what
+ *       target} the depth; the variant says of what
  *   <li>FAULTED: selfPc is the innermost open call, {@code target} where the core stood, 0 = not
  *       known
  *   <li>SEQUENCE_GAP: the chunk number that should have come and the one that came
  * </ul>
  *
- * @param variant tells apart two findings of one kind: see {@link AnomalyMessage}
+ * @param variant distinguishes two findings of one kind: see {@link AnomalyMessage}
  * @param selfPc function concerned, 0 = none
  * @param count frames, calls or records concerned
  * @param stack selfPc of the open calls at that moment, innermost first
@@ -77,7 +77,7 @@ public record Anomaly(
     this(kind, variant, time, selfPc, expected, received, target, count, stack, 0, 1);
   }
 
-  /** A code address that tells apart findings of one kind in one function; 0 = there is none. */
+  /** A code address that distinguishes findings of one kind in one function; 0 = it has none. */
   public long place() {
     return place(kind, variant, expected, received, target);
   }
@@ -103,7 +103,7 @@ public record Anomaly(
     };
   }
 
-  /** The same finding in another task. */
+  /** This finding in another task. */
   public Anomaly in(long where, int which) {
     return new Anomaly(
         kind, variant, time, selfPc, expected, received, target, count, stack, where, which);

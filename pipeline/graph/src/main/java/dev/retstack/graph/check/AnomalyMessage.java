@@ -11,13 +11,13 @@ public final class AnomalyMessage {
 
   private AnomalyMessage() {}
 
-  /** One line, lower case, addresses in hex with symbol+offset where known. */
+  /** Message of an anomaly in one line, lower case, with addresses in hex and symbol+offset. */
   public static String of(Anomaly a, FunctionNames symbols) {
     return of(a, symbols, "");
   }
 
   /**
-   * One line, lower case, addresses in hex with symbol+offset where known.
+   * Message of an anomaly in one line, lower case, with addresses in hex and symbol+offset.
    *
    * @param endDetail how the core ended, in words; empty while it runs
    */

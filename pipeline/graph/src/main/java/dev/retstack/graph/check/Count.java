@@ -23,12 +23,12 @@ public final class Count {
     return count + " " + (count == 1 ? one : many);
   }
 
-  /** The same as {@link #of(long, String)}, with thousands apart: {@code 1,234 calls}. */
+  /** Formats as {@link #of(long, String)}, with thousands apart: {@code 1,234 calls}. */
   public static String grouped(long count, String noun) {
     return grouped(count, noun, noun + "s");
   }
 
-  /** The same as {@link #of(long, String, String)}, with thousands apart. */
+  /** Formats as {@link #of(long, String, String)}, with thousands apart. */
   public static String grouped(long count, String one, String many) {
     return "%,d %s".formatted(count, count == 1 ? one : many);
   }

@@ -4,7 +4,7 @@ package dev.retstack.graph.check;
 public enum Severity {
   /** Normal behaviour of a program that a reader of the graph should know of. */
   INFO,
-  /** Something is missing or cannot be told. */
+  /** Something is missing or cannot be decided. */
   WARNING,
   /** Wrong code, a corrupt stream, or data that is gone. */
   ERROR

@@ -2,7 +2,7 @@ package dev.retstack.graph.check;
 
 /** Where on the way of the data a loss or defect arose. */
 public enum Source {
-  /** At the emulated core: told by the capture side itself. */
+  /** At the emulated core: the capture side itself reports it. */
   CAPTURE,
   /** Between capture and pipeline: chunks, files, topics. */
   WIRE,

@@ -28,7 +28,7 @@ public final class StatCounts {
     return counts[stat.ordinal()];
   }
 
-  /** Calls of which the capture told that it did not trace them, whatever the reason. */
+  /** Calls that the capture reported as not traced, whatever the reason. */
   public long untraced() {
     return Saturating.sum(get(Stat.OVERRUNS), get(Stat.UNHIJACKABLE));
   }

@@ -16,7 +16,7 @@ public record HotSettings(
   /** Entries of a table at most. */
   public static final int MAX_ENTRIES = 1 << 20;
 
-  /** As the seed has them; its list of ignored addresses names the address 0. */
+  /** Settings of the seed; its list of ignored addresses names the address 0. */
   public static final HotSettings SEED =
       new HotSettings(30, 1, 10, true, List.of(new AddressRange(0, 1)));
 
@@ -35,27 +35,27 @@ public record HotSettings(
     }
   }
 
-  /** The same with another number of entries. */
+  /** These settings with another number of entries. */
   public HotSettings withEntries(int count) {
     return new HotSettings(count, width, increment, decay, ignored);
   }
 
-  /** The same with another width. */
+  /** These settings with another width. */
   public HotSettings withWidth(int addresses) {
     return new HotSettings(entries, addresses, increment, decay, ignored);
   }
 
-  /** The same with another increment. */
+  /** These settings with another increment. */
   public HotSettings withIncrement(int perHit) {
     return new HotSettings(entries, width, perHit, decay, ignored);
   }
 
-  /** The same with or without decay. */
+  /** These settings with or without decay. */
   public HotSettings withDecay(boolean on) {
     return new HotSettings(entries, width, increment, on, ignored);
   }
 
-  /** The same with other addresses that are not counted. */
+  /** These settings with other addresses that are not counted. */
   public HotSettings withIgnored(List<AddressRange> ranges) {
     return new HotSettings(entries, width, increment, decay, ranges);
   }

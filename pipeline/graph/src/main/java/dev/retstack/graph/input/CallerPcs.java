@@ -19,11 +19,7 @@ public final class CallerPcs {
   private final long[] sites;
   private final Long2LongOpenHashMap remembered = new Long2LongOpenHashMap();
 
-  /**
-   * Of one image.
-   *
-   * @param account of which the bytes of what it remembers are taken
-   */
+  /** Begins with the call sites of an image. @param account pays for the bytes that it remembers */
   public CallerPcs(ImageInfo image, StateBudget.Account account) {
     this.account = account;
     this.image = image;

@@ -68,7 +68,7 @@ public record ChunkMeta(
         0);
   }
 
-  /** The same chunk, beginning elsewhere. */
+  /** This chunk, where it begins in another task or at another depth of interrupts. */
   public ChunkMeta in(long where, int nested) {
     return new ChunkMeta(
         sequence,
@@ -93,7 +93,7 @@ public record ChunkMeta(
         sequence, recordsBefore, 0, 0, 0, firstTime, lastTime, unit, CoreEnd.RUNNING, "");
   }
 
-  /** The same chunk as the last one of its core. */
+  /** This chunk as the last one of its core. */
   public ChunkMeta ending(CoreEnd reason, String detail, long clock) {
     return new ChunkMeta(
         sequence,

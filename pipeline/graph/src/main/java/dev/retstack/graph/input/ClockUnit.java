@@ -4,6 +4,6 @@ package dev.retstack.graph.input;
 public enum ClockUnit {
   /** Guest instructions executed, the tracer's own excluded: virtual time. */
   INSTRUCTIONS,
-  /** Of the host's monotonic clock. */
+  /** Time of the host's monotonic clock. */
   NANOSECONDS
 }

@@ -19,7 +19,7 @@ public enum Grouping {
   GROUPS,
   /** A function of an image. */
   BY_IMAGE,
-  /** The same of each task of each core; anomalies alone. */
+  /** A function or anomaly of each task of each core. */
   BY_TASK,
   /** Each anomaly that was kept. */
   EACH;

@@ -19,7 +19,7 @@ import java.util.List;
  * @param name file name, for people
  * @param isa name of the ISA as in the capability table
  * @param wordBytes bytes of a register, 4 or 8
- * @param sites addresses of call sites, where the image tells them
+ * @param sites addresses of call sites, where the image has them
  * @param systemCalls name of the table by which its system calls are numbered, empty where unknown
  * @param objects data symbols, where tasks are known by the address of their control block
  * @param others images that its cores may map beside it
@@ -66,13 +66,13 @@ public record ImageInfo(
     this(id, name, isa, traits, symbols, wordBytes, sites, systemCalls, SymbolTable.EMPTY);
   }
 
-  /** The same with other names of functions. */
+  /** This image with other names of functions. */
   ImageInfo withSymbols(SymbolTable other) {
     return new ImageInfo(
         id, name, isa, traits, other, wordBytes, sites, systemCalls, objects, others);
   }
 
-  /** The same, whose cores may map these others. */
+  /** This image, whose cores may map the other ones too. */
   public ImageInfo among(OtherImages images) {
     return new ImageInfo(
         id, name, isa, traits, symbols, wordBytes, sites, systemCalls, objects, images);
@@ -246,7 +246,7 @@ public record ImageInfo(
 
   private static final int MAX_DECIMAL = 65_535;
 
-  /** An image of 64 bits that tells neither its call sites nor how system calls are numbered. */
+  /** An image of 64 bits with unknown call sites and an unknown table of system calls. */
   public ImageInfo(String id, String name, String isa, ImageTraits traits, SymbolTable symbols) {
     this(id, name, isa, traits, symbols, Long.BYTES, LongImmutableList.of(), "");
   }

@@ -9,11 +9,11 @@ import java.util.Collections;
  * What reconstruction must know about an image and its calling convention.
  *
  * @param fpCheck whether fp at exit must equal fp at entry
- * @param retpCheck whether retp at exit is foretold by the stack pointer and must equal the entry's
+ * @param retpCheck whether retp at exit follows from the stack pointer and must equal the entry's
  * @param handlerStart first address of the return_to_handler slots, unsigned
  * @param handlerEnd one past the last; equal to the start where there are none
  * @param copiedReturns selfPc of the functions whose exits are missed, because they return by
- *     another slot than the one that is hijacked
+ *     another slot than the hijacked one
  */
 public record ImageTraits(
     boolean fpCheck,

@@ -32,7 +32,7 @@ public final class OtherImages {
   /** No other image, and none can be entered. */
   public static final OtherImages NONE = new OtherImages(_ -> null, 0);
 
-  /** Images at most: a core may name so many in each chunk. */
+  /** Images at most: a core may name this many in each chunk. */
   private static final int IMAGES_MOST = 1 << 14;
 
   private static final int HEAD_BITS = 31;
@@ -42,7 +42,7 @@ public final class OtherImages {
   private final Function<String, ImageInfo> known;
   private final int most;
 
-  /** None so far; {@code known} tells what is known of an image, or null. */
+  /** Begins empty; {@code known} returns what is known of an image, or null. */
   public OtherImages(Function<String, ImageInfo> known) {
     this(known, IMAGES_MOST);
   }

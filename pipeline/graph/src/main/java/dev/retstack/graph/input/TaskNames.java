@@ -32,7 +32,7 @@ public final class TaskNames {
 
   private long notKept;
 
-  /** No names; at most so many, {@code account} of the bytes that they take. */
+  /** Begins without names; keeps at most {@code most}, and {@code account} pays for their bytes. */
   public TaskNames(int most, StateBudget.Account account) {
     this.most = most;
     this.account = account;
@@ -110,7 +110,7 @@ public final class TaskNames {
     }
   }
 
-  /** A keyframe of these stacks and the names, as far as there may be so many. */
+  /** A keyframe of these stacks with the newest names, up to the bound of a keyframe. */
   public Keyframe tell(Keyframe stacks) {
     if (byId == null || byId.isEmpty()) {
       return stacks;

@@ -19,7 +19,7 @@ public final class StateBudget {
   /** Nothing new begins in this part of the whole: it is there for what began. */
   private static final int LAST_PART = 8;
 
-  /** In the last of so many parts of the whole, cores that were not used for longest go to rest. */
+  /** When all but this part of the whole is in use, cores that were idle for longest go to rest. */
   private static final int REST_PART = 4;
 
   /** Nothing grows into this part of the whole: cores wake in it. */
@@ -77,7 +77,7 @@ public final class StateBudget {
     return reserved() + bytes <= limit - limit / LAST_PART;
   }
 
-  /** Whether with so many more bytes it is time that cores go to rest. */
+  /** Whether this many more bytes would make it time for cores to go to rest. */
   public boolean isCrowded(long bytes) {
     return limit != Long.MAX_VALUE && reserved() + bytes > limit - limit / REST_PART;
   }
@@ -87,20 +87,20 @@ public final class StateBudget {
     return limit - limit / WAKE_PART - reserved(); // an account has a method of this name as well
   }
 
-  /** Of a promise to a core that wakes: large cores stop to grow first, and all do at the limit. */
+  /** Reduces the promise to a core that wakes: large cores stop to grow first, all at the limit. */
   private long lessWhereFull(long promise) {
     long part = Math.max(1, limit / WAKE_PART);
     return promise * Math.clamp(limit - held(), 0, part) / part;
   }
 
-  /** An account with this promise, whether there is room or not: {@link #hasRoom} tells. */
+  /** Opens an account with this promise, whether or not there is room; see {@link #hasRoom}. */
   public Account open(long promise) {
     return new Account(null, promise);
   }
 
   /** What one part of a state holds. */
   public final class Account {
-    /** Of which all is taken that this one takes; null where it is taken of the budget. */
+    /** Account that this one's bytes are taken from; null where they are taken from the budget. */
     private final Account whole;
 
     private long promise;
@@ -137,14 +137,14 @@ public final class StateBudget {
       }
     }
 
-    /** Whether it may take so many bytes; false where that is beyond its share, and counted. */
+    /** Whether it may take this many bytes; a refusal is counted. */
     public boolean fits(long bytes) {
       boolean fits = bytes <= room();
       refusals += fits ? 0 : 1;
       return fits;
     }
 
-    /** Takes so many bytes; false where they do not {@link #fits fit}. */
+    /** Takes this many bytes; false where they do not {@link #fits fit}. */
     public boolean take(long bytes) {
       if (used + bytes > reserved && !fits(bytes)) {
         return false;
@@ -169,7 +169,7 @@ public final class StateBudget {
       return more == 0 || take(more);
     }
 
-    /** What an array of so many bytes really takes of the heap. */
+    /** Heap that an array of this many bytes really takes. */
     public long array(long bytes) {
       long all = bytes + ARRAY_HEADER;
       return all <= region / 2 || region == 0 ? bytes : (all + region - 1) / region * region;
@@ -229,13 +229,13 @@ public final class StateBudget {
       return this;
     }
 
-    /** It will not grow any more: of what it was promised it keeps what it uses. */
+    /** Ends the growth of this account: of its promise it keeps only what it uses. */
     public void settle() {
       promiseAtMost(used);
     }
 
     /**
-     * It will hardly grow any more: of what it was promised it keeps little beyond what it uses.
+     * Nearly ends the growth of this account: of its promise it keeps little beyond what it uses.
      */
     public void calmDown() {
       promiseAtMost(used + SPARE);
@@ -256,7 +256,7 @@ public final class StateBudget {
     }
   }
 
-  /** What a hash table of so many entries takes, at most three quarters full. */
+  /** Bytes of a hash table with this many entries, at most three quarters full. */
   public static long hashed(int entries, int entryBytes) {
     long most = Math.max(2, (entries * 4L + 2) / 3);
     return (Long.highestOneBit(most - 1) << 1) * entryBytes;

@@ -9,7 +9,7 @@ import it.unimi.dsi.fastutil.longs.LongList;
  *
  * @param kind where they went missing
  * @param fromChunk MISSING: number of the first chunk that did not come; DROPPED: of the chunk that
- *     tells of it
+ *     reports it
  * @param toChunk number of the first chunk behind the loss
  * @param record number, in the order of the records that the core sent, of the first one missing
  *     (MISSING) or of the first one behind the loss (DROPPED: what was dropped has no numbers)
@@ -28,7 +28,7 @@ public record Loss(
     MISSING
   }
 
-  /** The loss that the values of a row of the call tree tell of. */
+  /** The loss in the values of a row of the call tree. */
   public static Loss of(LongList v) {
     Kind kind = v.getLong(0) == 0 ? Kind.DROPPED : Kind.MISSING;
     return new Loss(

@@ -27,7 +27,7 @@ final class CorePlaces {
   /** Offsets of one place at first: the records of so few are read in one fetch anyway. */
   static final long SPREAD_MIN = 16;
 
-  /** A block is full with so many bytes. */
+  /** Bytes at which a block is full. */
   static final int BLOCK_BYTES = 512;
 
   /** Blocks of one core at most: some 2,500 places. */
@@ -49,7 +49,7 @@ final class CorePlaces {
   private final StateBudget.Account account;
   private final List<byte[]> full = new ArrayList<>(2);
 
-  /** The block that is not full: so many bytes of it are used. */
+  /** The block that is not full yet, and how many bytes of it are used. */
   private byte[] open = new byte[BLOCK_MIN];
 
   private int used;
@@ -106,7 +106,7 @@ final class CorePlaces {
   }
 
   /**
-   * Another chunk of the core, which stands behind all others.
+   * Adds a chunk of the core, which stands behind all others.
    *
    * @param logStart first offset that the log still has, as far as that is known
    */

@@ -145,7 +145,7 @@ public final class LogPlaces {
     changed.clear();
   }
 
-  /** It is not used any more: what it holds is free for others. */
+  /** Closes the index and gives its bytes back. */
   public void close() {
     account.close();
   }

@@ -10,7 +10,7 @@ package dev.retstack.graph.places;
  * @param recordsBefore records of the core before the first of them
  * @param firstTime the earliest time, in the core's clock unit
  * @param lastTime the latest time
- * @param keyframe whether the first of them tells which calls are open
+ * @param keyframe whether the first of them has a keyframe
  */
 public record Place(
     long offset,

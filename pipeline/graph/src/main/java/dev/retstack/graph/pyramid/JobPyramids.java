@@ -244,7 +244,7 @@ public final class JobPyramids {
     }
   }
 
-  /** It is not used any more: what it holds is free for others. */
+  /** Closes the pyramids and gives their bytes back. */
   public void close() {
     account.close();
   }

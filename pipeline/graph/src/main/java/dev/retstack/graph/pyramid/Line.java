@@ -3,8 +3,8 @@ package dev.retstack.graph.pyramid;
 import java.util.Comparator;
 
 /**
- * A line of a core's timeline. On a line one thing goes on at a time: a task has one ret_stack, and
- * one more for each interrupt that is open on it, and a ret_stack has one frame at each depth. So a
+ * A line of a core's timeline. A line shows one thing at a time: a task has one ret_stack, and one
+ * more for each interrupt that is open on it, and a ret_stack has one frame at each depth. So a
  * track is a task, or an interrupt on top of one, and not the core: tasks take turns on a core, and
  * a call stays open while its task is away.
  *

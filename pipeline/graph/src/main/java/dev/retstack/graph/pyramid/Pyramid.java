@@ -25,7 +25,7 @@ public final class Pyramid {
   /** As many calls as give one entry. */
   static final int CALLS_PER_ENTRY = 512;
 
-  /** So many entries it may have in any case. */
+  /** Entries that a pyramid may have in any case. */
   static final int ENTRIES_MIN = 1024;
 
   /** What a line costs, in entries. */
@@ -55,7 +55,7 @@ public final class Pyramid {
   private long changed = Long.MAX_VALUE;
   private boolean touched;
 
-  /** The track that was last told of, and its rows by depth; null where there is none. */
+  /** The track of the last call, and its rows by depth; null where there is none. */
   private long task;
 
   private int instance = -1;
@@ -81,15 +81,15 @@ public final class Pyramid {
       this.most = most;
     }
 
-    /** Another one has room here. */
+    /** Adds a pyramid that shares this room. */
     void begin(Pyramid one) {
       all.add(one);
     }
 
     /**
-     * Takes so many more entries, after what is too much was made less.
+     * Takes entries; where they are too many, pyramids become coarser first. @param of pyramid that
+     * needs them
      *
-     * @param of for which of them
      * @return false where there is no room
      */
     boolean take(Pyramid of, long more) {
@@ -116,7 +116,7 @@ public final class Pyramid {
     this(room, 0, true);
   }
 
-  /** A pyramid with tiles of {@code 1 << shift}, as long as there is room for so many. */
+  /** A pyramid with tiles of {@code 1 << shift}, as long as {@code room} has space for it. */
   public static Pyramid of(Room room, int shift) {
     return new Pyramid(room, shift, false);
   }
@@ -363,7 +363,7 @@ public final class Pyramid {
     return was;
   }
 
-  /** The same, which goes on by itself. */
+  /** A copy with separate room, which grows independently. */
   public Pyramid copy() {
     Pyramid copy = new Pyramid(new Room(READ_MOST));
     copy.shift = shift;

@@ -39,7 +39,7 @@ final class TileRow {
   private int alone;
   private long[] calls = new long[FIRST * ALONE_ROW];
 
-  /** The same, to which calls can be added. */
+  /** A copy to which calls can be added. */
   TileRow copy() {
     TileRow copy = new TileRow();
     copy.size = size;
@@ -153,9 +153,8 @@ final class TileRow {
   }
 
   /**
-   * The same in longer tiles.
+   * This row in longer tiles. @param shift of these tiles
    *
-   * @param shift of these
    * @param by powers of two that the new ones are longer
    */
   TileRow coarser(int shift, int by) {
@@ -303,7 +302,7 @@ final class TileRow {
     }
   }
 
-  /** Tells of what touches [from, to). */
+  /** Reports the tiles and calls that touch [from, to). */
   void tell(int line, int shift, long from, long to, TileSource.Sink sink) {
     int i = firstFrom(tiles, TILE_ROW, size, from >>> shift);
     for (; i < size && tile(i) << shift < to; i++) {
@@ -316,7 +315,7 @@ final class TileRow {
     }
   }
 
-  /** Tells of the tiles from one number on to another, and of the calls that begin in them. */
+  /** Reports the tiles {@code first} up to {@code behind}, and the calls that begin in them. */
   void tellPart(int line, int shift, long first, long behind, TileSource.Sink sink) {
     int end = firstFrom(tiles, TILE_ROW, size, behind);
     for (int i = firstFrom(tiles, TILE_ROW, size, first); i < end; i++) {

@@ -15,8 +15,8 @@ public interface TileSource {
   long leftOut();
 
   /**
-   * Tells of all calls that touch [from, to): each alone, or added up in a tile with others that
-   * are shorter than it. May tell of more around.
+   * Reports all calls that touch [from, to): each alone, or added up in a tile with others that are
+   * shorter than it. May report more around.
    *
    * @param shift no tile is longer than {@code 1 << shift}, which is at least {@link #shift()}
    */
@@ -39,11 +39,7 @@ public interface TileSource {
     void tile(
         int line, long start, long end, long calls, long busy, long selfPc, long enter, long exit);
 
-    /**
-     * One call.
-     *
-     * @param calls as how many it counts
-     */
+    /** A call. @param calls number of calls that it stands for */
     void call(int line, long calls, long selfPc, long enter, long exit);
   }
 }

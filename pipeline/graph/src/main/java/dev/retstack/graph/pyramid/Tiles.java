@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** One level of a core's pyramid: its lines in tiles of one length. */
+/** A level of a core's pyramid: its lines in tiles of one length. */
 public final class Tiles implements TileSource {
   /** A level of a trace has tiles that are longer by this many powers of two than those below. */
   public static final int STEP = 2;
@@ -61,7 +61,7 @@ public final class Tiles implements TileSource {
 
   /** Some tiles that follow each other, and the calls that begin in them. */
   public interface Part {
-    /** Tells of them line by line. */
+    /** Reports the tiles and calls line by line. */
     void tell(Sink sink);
   }
 

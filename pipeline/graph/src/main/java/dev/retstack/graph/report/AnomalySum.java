@@ -31,7 +31,7 @@ import java.util.Set;
  * @param function concerned: symbol+offset, or its name where several places are summed up here;
  *     empty = none
  * @param names all names of the function, without an offset
- * @param place what tells it apart in its function, as function; empty = none
+ * @param place what distinguishes it in its function, as function; empty = none
  * @param count frames, calls or records concerned, of all of them
  * @param times how many anomalies
  * @param kept how many of them have a row with time and stack
@@ -80,10 +80,10 @@ public record AnomalySum(
    * @param rows what is shown by itself; of those that have no row, what is left is in one line
    */
   public record Query(String core, String kind, TaskChoice task, Severity least, Grouping rows) {
-    /** Those of programs. */
+    /** Anomalies by groups of programs. */
     public static final Query DEFAULT = of(Grouping.GROUPS);
 
-    /** Of all cores, kinds and tasks. */
+    /** A query for all cores, kinds and tasks. */
     public static Query of(Grouping rows) {
       return new Query("", "", TaskChoice.ALL, Severity.WARNING, rows);
     }
@@ -124,7 +124,7 @@ public record AnomalySum(
     return pc == 0 ? FunctionName.NONE : names.function(pc);
   }
 
-  /** The same behind that the trace was cut off, whatever core or task is asked for. */
+  /** Adds the anomaly of a cut trace, whatever core or task is asked for. */
   static List<AnomalySum> behindCut(List<AnomalySum> found, Query query) {
     AnomalyKind cut = AnomalyKind.CUT_TRACE;
     if (!query.kind().isEmpty() && !query.kind().equals(cut.name())) {
@@ -317,7 +317,7 @@ public record AnomalySum(
       return key;
     }
 
-    /** What tells a function apart: its name in a program, or else its place in an image. */
+    /** Identity of a function: its name in a program, or else its place in an image. */
     private List<Object> function(CoreGraph core, long pc) {
       String program = pc == 0 ? core.image().program() : core.image().programOf(pc);
       return query.rows() == Grouping.GROUPS && !program.isEmpty()

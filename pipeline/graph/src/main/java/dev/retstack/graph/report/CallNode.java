@@ -88,7 +88,7 @@ public final class CallNode {
     this.recorded = recorded;
   }
 
-  /** The same, without what is below it. */
+  /** This node without what is below it. */
   CallNode alone() {
     return new CallNode(
         kind, function, source, selfPc, enter, exit, ending, deadBy, notRun, leftOut, recorded);
@@ -103,17 +103,17 @@ public final class CallNode {
     return kind;
   }
 
-  /** Whether it is a call with a frame and a time of its own. */
+  /** Whether it is a call with a separate frame and time. */
   public boolean isCall() {
     return kind == TreeKind.CALL;
   }
 
-  /** Its symbol, or its address in hex where unknown; name of the system call or of the mark. */
+  /** Symbol of a function, or its address in hex; name of a system call or mark. */
   public String function() {
     return function.shown();
   }
 
-  /** Its name, with the other names of a function. */
+  /** All names of a function. */
   public FunctionName names() {
     return function;
   }
@@ -141,7 +141,7 @@ public final class CallNode {
     return ending;
   }
 
-  /** Of a truncated call: time by which it had ended, negative where nothing tells. */
+  /** Time by which a truncated call had ended, negative where it is unknown. */
   public long deadBy() {
     return deadBy;
   }
@@ -156,7 +156,7 @@ public final class CallNode {
     return exit - enter - notRun;
   }
 
-  /** The loss that a node of {@link TreeKind#LOSS} tells of. */
+  /** The loss of a node of {@link TreeKind#LOSS}. */
   public Loss loss() {
     return recorded.loss().orElseThrow();
   }

@@ -56,7 +56,8 @@ public record CallTree(
   private record Copied(CallNode node, Consumer<CallNode> into) {}
 
   /**
-   * What went on in a time: all calls that had begun by its end and not ended before its beginning.
+   * What happened in a time: all calls that had begun by its end and not ended before its
+   * beginning.
    *
    * @param from first time, in the unit of the core
    * @param to last time; the same as {@code from} for the calls that were open then
@@ -82,7 +83,7 @@ public record CallTree(
         session, core, task, instance, taskName, image, isa, unit, roots, kept, calls);
   }
 
-  /** Those that are wanted; the last one of a core tells of its calls that were not kept. */
+  /** Chooses trees; the last chosen one of a core counts the calls that its others did not keep. */
   public static List<CallTree> only(List<CallTree> trees, Predicate<CallTree> wanted) {
     List<CallTree> chosen = new ArrayList<>();
     for (CallTree tree : trees) {
@@ -117,7 +118,7 @@ public record CallTree(
     return trees(core, roots);
   }
 
-  /** The same without their calls. */
+  /** The trees of a core's tasks without their calls. */
   static List<CallTree> heads(CoreGraph core) {
     CallTreeLog log = core.tree();
     Map<Task, List<CallNode>> tasks = new LinkedHashMap<>();

@@ -14,7 +14,7 @@ import java.util.List;
  * @param lost records known to be missing
  * @param untraced calls known to have made no records
  * @param entries calls seen to begin; with {@code adopted} the sum of the six behind it
- * @param adopted calls that began in a loss, as a keyframe told
+ * @param adopted calls that began in a loss and are known from a keyframe
  * @param time its clock as last seen
  * @param end RUNNING, or why it ended
  * @param endDetail exit code or fault in words

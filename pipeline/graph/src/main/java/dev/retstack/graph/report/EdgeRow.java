@@ -39,7 +39,7 @@ public record EdgeRow(
     long min,
     long max) {
 
-  /** Rows that have images of their own, those between two functions of programs as one. */
+  /** Rows of separate images, where edges between two functions of programs are joined. */
   static Stream<EdgeRow> grouped(Collection<EdgeRow> rows) {
     return Grouping.join(rows, EdgeRow::key, EdgeRow::joined);
   }

@@ -61,7 +61,7 @@ public record FunctionRow(
     return function.shown();
   }
 
-  /** Rows that have an image of their own, each function of a program as one. */
+  /** Rows of separate images, where each function of a program is joined. */
   public static Stream<FunctionRow> grouped(Collection<FunctionRow> rows) {
     return Grouping.join(rows, FunctionRow::key, FunctionRow::joined);
   }
@@ -99,7 +99,7 @@ public record FunctionRow(
         sum.wall);
   }
 
-  /** The same, to be added up with those of other sessions. */
+  /** This row without its session, to be added up with rows of other sessions. */
   public FunctionRow ofAllSessions() {
     return new FunctionRow(
         "", function, address, selfPc, image, imageId, isa, program, images, isas, source, calls,

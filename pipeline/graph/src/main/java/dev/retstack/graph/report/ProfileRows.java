@@ -68,7 +68,7 @@ public final class ProfileRows {
     CallTotals t = profile.functions();
     for (int i = 0; i < profile.functionCount(); i++) {
       if (t.calls(i) == 0) {
-        continue; // a caller that has no call site of its own
+        continue; // a caller that has no separate call site
       }
       long pc = profile.selfPc(i);
       ImageInfo of = image.of(pc);

@@ -58,7 +58,7 @@ public record Report(
     return functions.stream().anyMatch(row -> !row.session().isEmpty());
   }
 
-  /** The same; functions and edges of all tasks together are of programs if they are asked for. */
+  /** This report, where functions and edges of all tasks are joined by program if asked for. */
   public Report by(Grouping grouping) {
     return grouping != Grouping.GROUPS
         ? this
@@ -79,7 +79,7 @@ public record Report(
             partial);
   }
 
-  /** The same, of which partitions are missing, or none. */
+  /** This report, marked as partial or not. */
   public Report partial(boolean isMissing) {
     return new Report(
         units,

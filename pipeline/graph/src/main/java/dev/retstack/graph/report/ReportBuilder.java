@@ -37,7 +37,7 @@ public final class ReportBuilder {
   private boolean sum;
   private Optional<ClockUnit> asked = Optional.empty();
 
-  /** Of one state. */
+  /** A builder with one state. */
   public static ReportBuilder of(GraphState state) {
     return new ReportBuilder().add(state);
   }
@@ -177,7 +177,7 @@ public final class ReportBuilder {
   }
 
   /**
-   * The same, refused where it takes more than that many bytes, about.
+   * All that was found wrong in all cores, as the query asks; refused beyond about this many bytes.
    *
    * @throws AnswerTooLargeException where it takes more
    */
@@ -350,7 +350,7 @@ public final class ReportBuilder {
     stats.add(Stat.TRUNCATED_CALLS, core.truncated() - core.stats().get(Stat.TRUNCATED_CALLS));
   }
 
-  /** Those that are not zero. */
+  /** Rows of the counts that are not zero. */
   public static List<StatRow> rows(StatCounts counts) {
     List<StatRow> rows = new ArrayList<>();
     for (Stat stat : Stat.values()) {

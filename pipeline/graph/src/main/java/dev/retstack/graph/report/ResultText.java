@@ -96,7 +96,7 @@ final class ResultText {
     CallTotals functions = profile.functions();
     for (int i = 0; i < profile.functionCount(); i++) {
       if (functions.calls(i) == 0) {
-        continue; // a caller that has no call site of its own
+        continue; // a caller that has no separate call site
       }
       long pc = profile.selfPc(i);
       lines.add("function %s %x %s".formatted(where(image, pc), image.in(pc), row(functions, i)));

@@ -16,7 +16,7 @@ import java.util.List;
  * @param instance which of the tasks of that id, from 1
  * @param name that of the program with the id, symbol+offset of the id, else "task" and the id
  * @param entries calls seen to begin; with {@code adopted} the sum of the six behind it
- * @param adopted calls that began in a loss, as a keyframe told
+ * @param adopted calls that began in a loss and are known from a keyframe
  * @param switches times that the core came back to it
  * @param ran time for which it ran, interrupts left out
  * @param over whether it ended

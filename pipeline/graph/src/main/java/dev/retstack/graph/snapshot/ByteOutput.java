@@ -25,7 +25,7 @@ public final class ByteOutput implements DataOutput {
   private byte[] bytes;
   private int size;
 
-  /** Nothing so far, with room for so many bytes. */
+  /** Begins empty, with room for this many bytes. */
   public ByteOutput(int room) {
     this.bytes = new byte[Math.max(room, Long.BYTES)];
   }
@@ -72,7 +72,7 @@ public final class ByteOutput implements DataOutput {
     checksum.update(bytes, from, size - from);
   }
 
-  /** Place for so many more bytes. */
+  /** Makes room for this many more bytes. Returns their position. */
   private int room(int more) throws IOException {
     int at = size;
     if (more > bytes.length - at) {

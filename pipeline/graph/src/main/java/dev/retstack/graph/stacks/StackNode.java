@@ -197,8 +197,8 @@ public final class StackNode {
   }
 
   /**
-   * The same calls, with who called them: callers stand in what they called, and have as many calls
-   * and as much time as they brought.
+   * These calls by caller: callers stand below what they called, with the calls and the time that
+   * they brought.
    */
   public StackNode callers(String function) {
     List<Placed> nodes = inOrder();
@@ -266,12 +266,12 @@ public final class StackNode {
     return nodes;
   }
 
-  /** Its function; the name of the system call, interrupt, task, ISA or core. */
+  /** Name of the function, system call, interrupt, task, ISA or core. */
   public String name() {
     return name;
   }
 
-  /** Tells its stack from others below the same outermost node, whose place is 0. */
+  /** Distinguishes the stack from others below the same outermost node, whose place is 0. */
   public long place() {
     return place;
   }
@@ -286,12 +286,12 @@ public final class StackNode {
     return calls;
   }
 
-  /** Its time without that of the nodes in it. */
+  /** Time without that of the nodes below. */
   public long self() {
     return self;
   }
 
-  /** Its time with that of the nodes in it. */
+  /** Time with that of the nodes below. */
   public long total() {
     return total;
   }

@@ -11,16 +11,16 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Who leaves a state that has no room for a new core: cores of the session that holds most of it,
- * ended ones first, then those at rest, first seen first. A session that holds less loses nothing
- * to it, and cores in use stay. A new core of that session itself takes the place of ended ones
- * alone.
+ * Chooses the cores that leave a state without room for a new one: cores of the session that holds
+ * most of it, ended ones first, then those at rest, first seen first. A session that holds less
+ * loses nothing to it, and cores in use stay. A new core of that session itself takes the place of
+ * ended ones alone.
  *
  * <p>Where no session holds most of it, ended cores leave, of sessions that hold no less than that
  * of the new core: those that hold more first.
  */
 final class CrowdedState {
-  /** So much leaves at once, as a part of what all hold: to find it looks at every core. */
+  /** Part of all bytes that leaves at once, because finding the cores looks at every core. */
   private static final int PART = 32;
 
   /** After a look that found too little, this many cores are refused before the next. */

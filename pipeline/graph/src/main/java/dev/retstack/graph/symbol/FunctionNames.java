@@ -8,7 +8,7 @@ public interface FunctionNames {
   /** The function in which an address lies; the address in hex where none is known there. */
   String name(long pc);
 
-  /** The other names of that function. */
+  /** All other names of the function. */
   List<String> otherNames(long pc);
 
   /** All names of that function. */

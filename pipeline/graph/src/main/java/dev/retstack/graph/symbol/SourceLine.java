@@ -7,10 +7,10 @@ package dev.retstack.graph.symbol;
  * @param line from 1; 0 where it is not known
  */
 public record SourceLine(String file, int line) {
-  /** Of a function whose image does not tell it. */
+  /** Line of a function whose image has no line for it. */
   public static final SourceLine NONE = new SourceLine("", 0);
 
-  /** True where the image tells it. */
+  /** True where the image has the line. */
   public boolean isKnown() {
     return line > 0;
   }

@@ -35,7 +35,7 @@ public final class SymbolTable implements FunctionNames {
   private static final int UNSIZED_TAIL = 4096;
   private static final int MAX_SYMBOLS = 1 << 24;
 
-  /** Of a symbol without the characters of its name. */
+  /** Bytes of a symbol without the characters of its name. */
   private static final int SYMBOL_BYTES = 64;
 
   /** What a map of other names takes without them. */
@@ -45,10 +45,10 @@ public final class SymbolTable implements FunctionNames {
   private final long[] sizes;
   private final String[] names;
 
-  /** Source files, each once; none where no symbol tells its line. */
+  /** Source files, each once; empty where no symbol has a line. */
   private final String[] files;
 
-  /** Of each symbol its file, and its line or 0; empty where there are no files. */
+  /** File and line of each symbol, or 0; empty where there are no files. */
   private final int[] fileOf;
 
   private final int[] lines;
@@ -66,12 +66,12 @@ public final class SymbolTable implements FunctionNames {
    * @param size bytes, or 0 where unknown
    */
   public record Symbol(FunctionName function, long address, long size, SourceLine source) {
-    /** One whose source is not known. */
+    /** A symbol with an unknown source line. */
     public Symbol(String name, long address, long size) {
       this(name, address, size, SourceLine.NONE);
     }
 
-    /** One that has no other name. */
+    /** A symbol with one name. */
     public Symbol(String name, long address, long size, SourceLine source) {
       this(new FunctionName(name), address, size, source);
     }
@@ -80,7 +80,7 @@ public final class SymbolTable implements FunctionNames {
       return function.shown();
     }
 
-    /** The same with these other names, in the order of the alphabet. */
+    /** This symbol with these other names, in alphabetical order. */
     private Symbol named(List<String> others) {
       return new Symbol(new FunctionName(name()).and(others), address, size, source);
     }

@@ -48,7 +48,7 @@ public record Top(
   }
 
   /**
-   * The same.
+   * Completeness of the job's figures.
    *
    * @param partial whether partitions of its job are missing
    */

@@ -98,7 +98,7 @@ public final class TopBuilder {
     int count = Fields.readCount(in, MANY, "functions");
     for (int i = 0; i < count; i++) {
       long selfPc = in.readLong();
-      FunctionName function = new FunctionName(Fields.readText(in)); // a report tells the others
+      FunctionName function = new FunctionName(Fields.readText(in)); // a report has the other names
       boolean unique = in.readBoolean();
       FunctionRow row =
           new FunctionRow(
@@ -112,7 +112,7 @@ public final class TopBuilder {
               unique ? program : "",
               1,
               1,
-              SourceLine.NONE, // a report tells it
+              SourceLine.NONE, // a report has the line
               Fields.readVarint(in),
               Fields.readVarint(in),
               Fields.readVarint(in),

@@ -28,7 +28,7 @@ public final class CallDigest {
     return digest * BASE + (hash ^ (hash >>> 32));
   }
 
-  /** That of a stretch and of the one behind it, to which so much was added. */
+  /** Digest of a stretch and of the next one, which has {@code count} additions. */
   public static long join(long digest, long next, long count) {
     long power = 1;
     long square = BASE;

@@ -64,7 +64,7 @@ public final class CallProfile {
   /** By function, how much longer its calls were from begin to end; nothing without switches. */
   private long[] beyond = {};
 
-  /** Its number in the log of the state, and the hash of what that holds of its identity. */
+  /** Number in the state's log, and the hash of the identity that the log holds. */
   private long number;
 
   private long written = StateLog.NONE;
@@ -119,7 +119,7 @@ public final class CallProfile {
     return copy;
   }
 
-  /** A profile that merges others without a limit of its own. */
+  /** A profile that merges others without a limit. */
   public static CallProfile unlimited() {
     return new CallProfile(Integer.MAX_VALUE, Integer.MAX_VALUE, StateBudget.UNLIMITED.open(0));
   }
@@ -136,12 +136,12 @@ public final class CallProfile {
     return id;
   }
 
-  /** Of functions: the list, two of totals, keys and values of the table of ids. */
+  /** Bytes for functions: the list, two of totals, keys and values of the table of ids. */
   private long functionBytes(int n) {
     return 4 * account.array(8L * n) + account.array(16L * n);
   }
 
-  /** Of arcs: totals, the table of ids, callers and edges, open counts. */
+  /** Bytes for arcs: totals, the table of ids, callers and edges, open counts. */
   private long arcBytes(int n) {
     return account.array(64L * n)
         + account.array(32L * n)
@@ -165,7 +165,7 @@ public final class CallProfile {
     return true;
   }
 
-  /** The same for an arc; one without a caller, of which each function has one, always fits. */
+  /** Makes room for an arc. Arcs without a caller always fit: each function has only one. */
   private boolean growArcs(int caller) {
     if (callers.size() < arcCapacity) {
       return true;
@@ -257,7 +257,7 @@ public final class CallProfile {
   }
 
   /**
-   * Counts a call of which nothing but its beginning is known, under an arc of its own.
+   * Counts a call of which nothing but its beginning is known, under a separate arc.
    *
    * @return false where the function is not kept
    */
@@ -430,7 +430,7 @@ public final class CallProfile {
     touched = false;
   }
 
-  /** It leaves the state, and its log. */
+  /** Removes the profile from the state's log. */
   public void leave(StateLog log) {
     written = log.remove(part(""), written);
     functionBlocks.forEach((block, hash) -> log.remove(part(StateLog.FUNCTIONS + block), hash));
@@ -568,7 +568,7 @@ public final class CallProfile {
     }
   }
 
-  /** Of each block of rows: a mark of what the log of the state holds, and the hash of that. */
+  /** For each block of rows: a mark of what the state's log holds, and its hash. */
   private static final class Blocks {
     private final LongArrayList marks = new LongArrayList(0);
     private final LongArrayList hashes = new LongArrayList(0);

@@ -51,7 +51,7 @@ public final class CallTotals {
     return (int) rows[(id << ROW_SHIFT) + CALLEE];
   }
 
-  /** Counts a call and tells whose it is. */
+  /** Counts a call. Returns the function that it is a call of. */
   public int entered(int id) {
     long[] r = rows;
     int at = id << ROW_SHIFT;
@@ -84,7 +84,7 @@ public final class CallTotals {
     r[at + MAX] = Math.max(r[at + MAX], duration);
   }
 
-  /** So much of what was added as their own time was that of calls below. */
+  /** Takes time from {@code self} that was added there but belongs to calls below. */
   public void takeSelf(int id, long time) {
     rows[(id << ROW_SHIFT) + SELF] -= time;
   }
@@ -142,7 +142,7 @@ public final class CallTotals {
   }
 
   /**
-   * Of {@linkplain CallProfile#functions a function}: time from begin to end of its calls,
+   * For {@linkplain CallProfile#functions a function}: time from begin to end of its calls,
    * recursion counted once.
    */
   public long wall(int id) {

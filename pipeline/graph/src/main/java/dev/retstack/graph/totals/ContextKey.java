@@ -3,8 +3,8 @@ package dev.retstack.graph.totals;
 import dev.retstack.graph.input.CoreKey;
 
 /**
- * Whose calls are added up: those of one task of a core, or those in interrupts on it. Calls in
- * interrupts belong to no task.
+ * What calls are added up by: a task of a core, or the interrupts on it. Calls in interrupts belong
+ * to no task.
  *
  * @param task id of the task as TASK records say it; 0 for {@link #isInterrupts} and others
  * @param instance which of the tasks of that id, from 1; {@link #INTERRUPTS} or {@link #OTHERS}
@@ -40,7 +40,7 @@ public record ContextKey(CoreKey core, long task, int instance) {
     String name(long task, int instance);
   }
 
-  /** Its name on a core whose tasks are named so. */
+  /** Name of the context on a core with these names of tasks. */
   public String name(Naming tasks) {
     if (isInterrupts()) {
       return INTERRUPTS_NAME;

@@ -10,7 +10,7 @@ import java.io.IOException;
 
 /** How often each interrupt came and how long it ran, by number. */
 public final class InterruptTotals {
-  /** Numbers with totals of their own; the rest is counted under {@link #OTHERS}. */
+  /** Interrupt numbers with separate totals; the rest is counted under {@link #OTHERS}. */
   private static final int MAX_NUMBERS = 4096;
 
   private static final int NUMBER_BYTES = 88;

@@ -29,7 +29,7 @@ public final class OpenCounts {
     }
   }
 
-  /** One more call is open. */
+  /** Counts an open call. */
   public void open(int arc, int function) {
     ensure(arc, function);
     counts[ofArc(arc)]++;

@@ -10,7 +10,7 @@ import java.io.IOException;
 
 /** How often each system call was made, how often it failed, and how long it took, by number. */
 public final class SystemCallTotals {
-  /** Numbers with totals of their own; the rest is counted under {@link #OTHERS}. */
+  /** System call numbers with separate totals; the rest is counted under {@link #OTHERS}. */
   private static final int MAX_NUMBERS = 4096;
 
   private static final int NUMBER_BYTES = 80;
@@ -42,7 +42,7 @@ public final class SystemCallTotals {
   private final Long2ObjectRBTreeMap<Totals> numbers = new Long2ObjectRBTreeMap<>();
   private final StateBudget.Account account;
 
-  /** Of several cores together, for a report. */
+  /** Totals of several cores, for a report. */
   public SystemCallTotals() {
     this(StateBudget.UNLIMITED.open(0));
   }
@@ -70,7 +70,7 @@ public final class SystemCallTotals {
     numbers.merge(room ? number : OTHERS, more, Totals::plus);
   }
 
-  /** Whether each number of another has totals of its own here as well, once it is merged. */
+  /** Whether each number of another has separate totals here too, once it is merged. */
   public boolean hasRoomFor(SystemCallTotals other) {
     return numbers.size() + other.numbers.size() <= MAX_NUMBERS
         && !other.numbers.containsKey(OTHERS);

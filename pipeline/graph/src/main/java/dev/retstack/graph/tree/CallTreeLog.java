@@ -60,7 +60,9 @@ public final class CallTreeLog {
     return size >= capacity && !grow();
   }
 
-  /** The same of rows that are no calls: what happened in them is put beside the columns. */
+  /**
+   * Whether no row other than a call is kept any more: their values are stored beside the columns.
+   */
   public boolean isFullBeside() {
     if (!isFull() && !account.fits(BESIDE_BYTES)) {
       close();
@@ -82,7 +84,7 @@ public final class CallTreeLog {
     if (closed || size >= limit) {
       return false;
     }
-    // one that was packed goes on only where the limit has become higher since
+    // a packed log grows again only where the limit has become higher since
     boolean fits = packed == null || account.fits((long) ROW_BYTES * size);
     if (fits && (columns().capacity() > size || columns.grow())) {
       capacity = columns.capacity();
@@ -102,8 +104,8 @@ public final class CallTreeLog {
   }
 
   /**
-   * The same at once, where the budget counts its bytes: a tree in columns takes four times as much
-   * until a checkpoint packs it, and thousands of cores begin at the same time.
+   * Packs a full log at once where the budget counts its bytes: a tree in columns takes four times
+   * as much until a checkpoint packs it, and thousands of cores begin at the same time.
    */
   public void sealWhereBounded() {
     if (columns != null && isOver() && account.isBounded()) {
@@ -167,7 +169,7 @@ public final class CallTreeLog {
     }
   }
 
-  /** It is known only now in which call the row lies. */
+  /** Sets the call in which a row lies, where that is known only now. */
   public void setParent(int row, int parent) {
     assert parent < row;
     int at = open(row);
@@ -183,7 +185,7 @@ public final class CallTreeLog {
     columns().setTask(row, task, instance);
   }
 
-  /** Of the row's time this much was not run by it, and this much does not count in totals. */
+  /** Sets how much of a row's time was not run by it, and how much does not count in totals. */
   public void setTimes(int row, long elsewhere, long notCounted) {
     int at = open(row);
     if (at >= 0) {
@@ -203,12 +205,12 @@ public final class CallTreeLog {
     }
   }
 
-  /** Of a row that stands in no other: the task it is of. */
+  /** Task of a row that stands in no other row. */
   public long task(int row) {
     return columns().task(row);
   }
 
-  /** Of a row that stands in no other: which of the tasks of that id, from 1. */
+  /** Instance of the task of a row that stands in no other row, from 1. */
   public int instance(int row) {
     return columns().instance(row);
   }
@@ -223,12 +225,12 @@ public final class CallTreeLog {
     return columns().leftOut(row);
   }
 
-  /** Time by which a truncated call had ended, {@link #UNKNOWN} where nothing tells. */
+  /** Time by which a truncated call had ended, {@link #UNKNOWN} where that is unknown. */
   public long deadBy(int call) {
     return columns().deadBy(call);
   }
 
-  /** The loss that a row of {@link TreeKind#LOSS} tells of. */
+  /** The loss of a row of {@link TreeKind#LOSS}. */
   public Loss loss(int row) {
     return Loss.of(arguments(row).values());
   }

@@ -6,7 +6,7 @@ public enum Ending {
   OPEN(0, false),
   /** By its exit record. */
   RETURNED(1, true),
-  /** It jumped to another function, which returns for it. */
+  /** The function jumped to another one, which returns for it. */
   TAIL_CALLED(2, true),
   /** Control left it without a return: longjmp, exception, or an exit that was not its own. */
   UNWOUND(3, true),
@@ -34,7 +34,7 @@ public enum Ending {
     return ALL.length;
   }
 
-  /** Its number in columns, snapshots and digests: 0 up to {@link #count()}, never changed. */
+  /** Number in columns, snapshots and digests: 0 up to {@link #count()}, never changed. */
   public int code() {
     return code;
   }

@@ -146,7 +146,7 @@ final class OpenRows {
 
   /**
    * Reads what {@link #writeTo} wrote. How many values the whole tree has is not known then: {@link
-   * #countValues} tells it.
+   * #countValues} sets it.
    *
    * @param size rows of the tree
    * @param limit rows that the tree may have
@@ -196,7 +196,7 @@ final class OpenRows {
     return (long) ROW_BYTES * rows.length + arguments.bytesOfRows() + results.bytesOfRows();
   }
 
-  /** The tree in which they stand has so many values. */
+  /** Takes the number of values from the whole tree. */
   void countValues(TreeColumns tree) {
     arguments.setSize(tree.arguments().size());
     results.setSize(tree.results().size());

@@ -103,8 +103,8 @@ final class PackedTree {
   }
 
   /**
-   * Reads what {@link #writeTo} wrote. It is unpacked once to look at every row: whoever asks for
-   * it later finds it sound.
+   * Reads what {@link #writeTo} wrote. It is unpacked once to check every row, so that later
+   * readers find it sound.
    *
    * @param open has the rows that are open
    * @param limit rows that the tree may have

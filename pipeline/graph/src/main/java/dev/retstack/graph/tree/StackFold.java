@@ -47,11 +47,7 @@ public final class StackFold {
   private final int most;
   private int due;
 
-  /**
-   * Nothing was added up.
-   *
-   * @param nodes that are told apart
-   */
+  /** Begins with no rows added up. @param nodes number of nodes that are kept separate */
   public StackFold(CallTreeLog tree, int nodes) {
     this.tree = tree;
     this.stacks = new Stacks(nodes);

@@ -31,7 +31,7 @@ public final class Stacks {
   private static final int CALLS = 2;
   private static final int SELF = 3;
 
-  /** One more than the node in it that was asked for last. */
+  /** The last node that was looked up below this one, plus 1. */
   private static final int LATEST = 4;
 
   private final int limit;
@@ -41,16 +41,12 @@ public final class Stacks {
   /** Nodes by what they are, one more than their number; a power of two long. */
   private int[] table = new int[4 * FIRST_NODES];
 
-  /**
-   * No nodes.
-   *
-   * @param limit nodes that are told apart
-   */
+  /** Begins without nodes. @param limit number of nodes that are kept separate */
   Stacks(int limit) {
     this.limit = limit;
   }
 
-  /** The same, to be changed. */
+  /** A copy that can be changed. */
   Stacks copy() {
     Stacks copy = new Stacks(limit);
     copy.size = size;
@@ -68,7 +64,7 @@ public final class Stacks {
     return below(parent, kind.code(), value);
   }
 
-  /** The same of a function that is called. */
+  /** The node of a called function in this one. */
   int called(int parent, long selfPc) {
     return below(parent, CALL, selfPc);
   }
@@ -157,9 +153,7 @@ public final class Stacks {
     return (int) (get(node, PARENT_KIND) >> 32);
   }
 
-  /**
-   * Of a task, which is in no node and whose {@link #value} is its id: which of that id, from 1.
-   */
+  /** Instance of a task node, whose {@link #value} is the task's id; from 1. */
   public int instance(int node) {
     return -(int) get(node, PARENT_KIND);
   }

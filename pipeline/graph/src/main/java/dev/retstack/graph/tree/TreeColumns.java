@@ -21,7 +21,7 @@ final class TreeColumns {
   private static final int ROW_BYTES = 29;
   private static final int FIRST_ROWS = 16;
 
-  /** Of a table by row. */
+  /** Bytes of an entry in a table by row. */
   private static final int ENTRY_BYTES = 12;
 
   private final int limit;
@@ -101,7 +101,7 @@ final class TreeColumns {
     bytes += more;
   }
 
-  /** Takes room for what is told of a row beside it; false where there is none. */
+  /** Takes room for an entry about a row in a table beside it; false where there is none. */
   private boolean takes(Int2LongOpenHashMap table, int row) {
     long more = table.containsKey(row) ? 0 : entry(table.size());
     boolean fits = more == 0 || account.fits(more);
@@ -116,10 +116,10 @@ final class TreeColumns {
   }
 
   /**
-   * Takes all rows out but those that get a new number.
+   * Removes all rows but those that get a new number.
    *
    * @param numbers by row, in the same order; negative for those that go
-   * @param left so many stay
+   * @param left number of rows that stay
    */
   void keepOnly(int[] numbers, int left) {
     for (int row = 0; row < numbers.length; row++) {
@@ -166,7 +166,7 @@ final class TreeColumns {
     charge(StateBudget.hashed(left, ENTRY_BYTES) - StateBudget.hashed(entries, ENTRY_BYTES));
   }
 
-  /** It is not used any more: gives back what it took. */
+  /** Gives back the bytes that the tree took. */
   void release() {
     account.give(bytes + arguments.bytes() + results.bytes());
   }

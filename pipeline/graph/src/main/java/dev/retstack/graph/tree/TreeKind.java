@@ -22,7 +22,7 @@ public enum TreeKind {
   INTERRUPT(5),
   /**
    * The task was switched out from its beginning to its end. The values are the id and the instance
-   * of the task that went on.
+   * of the task that continued.
    */
   SWITCH(6);
 
@@ -33,7 +33,7 @@ public enum TreeKind {
     this.code = code;
   }
 
-  /** Its number in snapshots, below {@link #count()}, never changed. */
+  /** Number in snapshots, below {@link #count()}, never changed. */
   public int code() {
     return code;
   }

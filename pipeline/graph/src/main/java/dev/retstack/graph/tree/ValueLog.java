@@ -19,7 +19,7 @@ public final class ValueLog {
   /** Values of one row at most; the index of a value is below this. */
   private static final int MAX_VALUES = 256;
 
-  /** Of all rows together: so many values for each row of the tree. */
+  /** Values of all rows together, for each row of the tree. */
   private static final long VALUES_PER_ROW = 8;
 
   private static final int ROW_BYTES = 64;
@@ -71,7 +71,7 @@ public final class ValueLog {
     account.charge(bytes() - before);
   }
 
-  /** Whether a row may get so many values. */
+  /** Whether a row may get {@code count} values. */
   public boolean hasRoom(int row, int count) {
     int more = count - get(row).values().size();
     return more <= 0
@@ -157,7 +157,7 @@ public final class ValueLog {
     return size;
   }
 
-  /** So many values are there with those of rows that stand elsewhere. */
+  /** Sets the number of values, with those of rows that are stored elsewhere. */
   void setSize(long all) {
     size = all;
   }
