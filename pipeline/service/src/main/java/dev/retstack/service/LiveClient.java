@@ -31,7 +31,7 @@ public final class LiveClient implements AutoCloseable {
 
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  /** Nobody answers there at all; another member may. */
+  /** The address does not answer at all; another member may. */
   public static final class UnreachableException extends IOException {
     private static final long serialVersionUID = 1;
 
@@ -57,7 +57,7 @@ public final class LiveClient implements AutoCloseable {
    */
   @SuppressWarnings("ArrayRecordComponent") // handed over once, never compared nor a key
   public record Reply(byte[] bytes, String missing) {
-    /** Its text. */
+    /** Body as text. */
     public String body() {
       return new String(bytes, StandardCharsets.UTF_8);
     }
@@ -117,7 +117,7 @@ public final class LiveClient implements AutoCloseable {
     return ask(resource, parameters).body();
   }
 
-  /** The same, with what is missing in it. */
+  /** Asks for a resource. Returns the answer and what is missing in it. */
   public Reply ask(String resource, Map<String, String> parameters)
       throws IOException, InterruptedException {
     String query =

@@ -47,7 +47,7 @@ public final class Pipeline implements AutoCloseable {
     this.http = http;
     this.queries = queries;
     this.refused = refused;
-    // others are told first: from now on it gives no parts
+    // other members learn of it first: from now on this member gives no parts
     onShutdown(
         CoordinatedShutdown.PhaseBeforeServiceUnbind(),
         "nodes",

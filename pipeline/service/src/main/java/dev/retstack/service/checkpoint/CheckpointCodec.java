@@ -22,7 +22,7 @@ import java.util.zip.CRC32C;
  * is over all behind it.
  */
 final class CheckpointCodec {
-  /** Of state that this release does not read. */
+  /** Cure for a state that this release cannot read. */
   static final String CURE = "begin again with another --group";
 
   /**

@@ -14,7 +14,7 @@ public final class UnreadableCheckpointException extends IOException {
         why);
   }
 
-  /** One that is none, or more than this member has room for. */
+  /** A checkpoint that is corrupt, or larger than this member has room for. */
   UnreadableCheckpointException(int partition, CorruptCheckpointException why) {
     super(
         ("the checkpoint of partition %d cannot be used here, the partition is left alone:"

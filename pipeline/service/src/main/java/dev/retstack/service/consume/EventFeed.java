@@ -108,9 +108,9 @@ public final class EventFeed {
   private OtherVersionException refusal;
 
   /**
-   * A member that does not join yet.
+   * Makes a member that does not join yet.
    *
-   * @param member is told what the group gives
+   * @param member learns what the group gives
    * @param onRefusal hears of state that only another release reads: then this member gave up its
    *     partitions, and does not join again
    */
@@ -206,7 +206,7 @@ public final class EventFeed {
     }
   }
 
-  /** Is in the group until told to end, or until something fails: then it says what. */
+  /** Stays in the group until asked to end, or until a failure, which it returns. */
   private Throwable runAsMember() {
     fence = null;
     try (var joining =
@@ -291,7 +291,8 @@ public final class EventFeed {
     if (cause instanceof OtherVersionException other) {
       refusal = other;
     } else if (Setback.isFence(cause)) {
-      fence = cause; // only the group can tell whose it is: opening it might shut out its owner
+      // only the group knows the owner: opening the partition might shut its owner out
+      fence = cause;
     }
     return orders;
   }
@@ -339,8 +340,8 @@ public final class EventFeed {
     }
 
     /**
-     * Kafka is told that this member gives partitions up when their last checkpoints are written,
-     * and not before, so that the next owners begin where this one ended. Heartbeats go on.
+     * Gives partitions up when their last checkpoints are written, and not before, so that the next
+     * owners begin where this one ended. Heartbeats continue.
      */
     @Override
     public void onPartitionsRevoked(Collection<TopicPartition> revoked) {
@@ -360,7 +361,7 @@ public final class EventFeed {
       }
     }
 
-    /** Another member may have them already: nothing is written any more. */
+    /** Writes nothing more: another member may have the partitions already. */
     @Override
     public void onPartitionsLost(Collection<TopicPartition> lost) {
       Set<Integer> numbers = numbers(lost);

@@ -9,9 +9,9 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * What a member does with each partition that the group gives it: a pure state machine. It is told
- * what happened and the time, and answers with orders, which {@link EventFeed} carries out. It
- * knows no Kafka, no actor and no clock.
+ * What a member does with each partition that the group gives it: a pure state machine. Its input
+ * is an event and the time; its output is orders, which {@link EventFeed} carries out. It knows no
+ * Kafka, no actor and no clock.
  *
  * <pre>
  *   assigned ──▶ WAITING ──tick──▶ OPENING ──opened──▶ FLOWING ◀──taken──▶ PAUSED
@@ -40,17 +40,17 @@ final class PartitionTable {
 
   /** Where a partition stands. */
   enum Phase {
-    /** It is opened as soon as it is time. */
+    /** The partition is opened as soon as it is time. */
     WAITING,
-    /** Its owner loads the state. */
+    /** The owner loads the state. */
     OPENING,
     /** Records are fetched for it. */
     FLOWING,
-    /** Its owner has enough for now. */
+    /** The owner has enough records for now. */
     PAUSED,
-    /** Its owner was told to stop, or failed, and is not gone yet. */
+    /** The owner was asked to stop, or failed, and is not gone yet. */
     CLOSING,
-    /** Nothing is taken of it: this member cannot go on from its checkpoint. */
+    /** Records are ignored: this member cannot continue from the partition's checkpoint. */
     LEFT_ALONE
   }
 
@@ -83,7 +83,7 @@ final class PartitionTable {
     /** The group gives it. */
     boolean given = true;
 
-    /** Its owner had its state when it was told to close. */
+    /** True where the owner had its state when it was asked to close. */
     boolean drains;
 
     boolean leaveAlone;
@@ -145,7 +145,7 @@ final class PartitionTable {
     };
   }
 
-  /** Its owner has the state, and wants records from this offset on. */
+  /** The owner has the state, and wants records from this offset on. */
   List<Order> opened(int partition, long offset, long nowNanos) {
     Part part = parts.get(partition);
     if (part.phase != Phase.OPENING) {
@@ -157,7 +157,7 @@ final class PartitionTable {
     return List.of(new Order.Seek(partition, offset), new Order.Resume(partition));
   }
 
-  /** So many records were fetched for it, and handed on. */
+  /** Counts records that were fetched and handed to the owner. */
   List<Order> handedOn(int partition, int records) {
     Part part = parts.get(partition);
     part.onTheirWay += records;
@@ -168,7 +168,7 @@ final class PartitionTable {
     return List.of(new Order.Pause(partition));
   }
 
-  /** Its owner has done so many more of the records that were handed on. */
+  /** Counts records that the owner has finished. */
   List<Order> taken(int partition, int records) {
     Part part = parts.get(partition);
     part.onTheirWay -= records;
@@ -179,7 +179,7 @@ final class PartitionTable {
     return List.of(new Order.Resume(partition));
   }
 
-  /** Its owner failed, and stops by itself; it is opened again after a while. */
+  /** The owner failed, and stops by itself; the partition is opened again after a while. */
   List<Order> failed(int partition, long nowNanos) {
     Part part = parts.get(partition);
     if (part.phase == Phase.CLOSING) {
@@ -192,14 +192,14 @@ final class PartitionTable {
     return List.of(new Order.Pause(partition));
   }
 
-  /** Its owner failed, and so would any other owner here. */
+  /** The owner failed, and so would any other owner here. */
   List<Order> leftAlone(int partition, long nowNanos) {
     List<Order> orders = failed(partition, nowNanos);
     parts.get(partition).leaveAlone = !orders.isEmpty();
     return orders;
   }
 
-  /** Its owner is gone; where it was not told to, it has failed. */
+  /** The owner is gone; if it was not asked to stop, it has failed. */
   List<Order> closed(int partition, long nowNanos) {
     Part part = parts.get(partition);
     List<Order> orders = failed(partition, nowNanos);

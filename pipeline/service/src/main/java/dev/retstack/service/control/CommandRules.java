@@ -7,14 +7,14 @@ import java.util.Optional;
 import java.util.function.Predicate;
 
 /**
- * What a command may say, and what its patterns mean. The fleets decide both; whoever starts a
- * member hands their rules over, because the two sides of Kafka do not know each other.
+ * What a command may say, and what its patterns mean. The fleets decide both; the program that
+ * starts a member passes their rules in, because the two sides of Kafka do not know each other.
  */
 public interface CommandRules {
   /**
    * A call site that a pattern may mean.
    *
-   * @param function its names; an empty one if no symbol tells
+   * @param function its names; an empty one if no symbol covers the site
    * @param site address of the call
    * @param image name of the program's file
    */

@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * The audit log: who told whom to trace what, and what came of it.
+ * The audit log: commands with their issuers and targets, and the answers.
  *
  * @param commands in their order
  * @param answers to them

@@ -93,7 +93,7 @@ public final class ControlRoutes implements AutoCloseable {
           RawHeader.create("X-Content-Type-Options", "nosniff"),
           RawHeader.create("Cross-Origin-Resource-Policy", "same-origin"));
 
-  /** Who issued a command that names nobody. */
+  /** Issuer of a command that names none. */
   private static final String NOBODY = "http";
 
   private final ActorSystem<?> system;

@@ -33,7 +33,7 @@ final class Preview {
    * An argument and an image.
    *
    * @param argument of the command; empty for all of them together
-   * @param functions that match; -1 if it cannot be told
+   * @param functions that match; -1 if that is unknown
    * @param all functions that can be traced
    */
   private record Row(

@@ -17,9 +17,10 @@ import java.util.TreeMap;
 
 /**
  * Coverage as a tracefile of lcov (geninfo(1)): records FN, FNDA, FNF, FNH, and DA of the lines in
- * which functions begin. Each source file of an image is a section. Functions whose image tells no
- * line make one more: there the image stands in the place of the file, and the rank of a function
- * by address in that of its line. If functions share a name, the later ones carry their address.
+ * which functions begin. Each source file of an image is a section. Functions whose image has no
+ * line for them make one more: there the image stands in the place of the file, and the rank of a
+ * function by address in that of its line. If functions share a name, the later ones carry their
+ * address.
  */
 public final class CoverageLcov {
   private CoverageLcov() {}

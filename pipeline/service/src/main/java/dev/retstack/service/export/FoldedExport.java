@@ -44,8 +44,8 @@ public final class FoldedExport {
   private FoldedExport() {}
 
   /**
-   * Writes all stacks that have time of their own, sorted; those of more than twice {@link #ENDS}
-   * frames come last, without their middle.
+   * Writes all stacks that have self time, sorted; those of more than twice {@link #ENDS} frames
+   * come last, without their middle.
    *
    * @param byTask whether the name of the task is the outermost frame; interrupts stand in one
    *     frame of that name beside the tasks then, and not in what they interrupted
@@ -200,7 +200,7 @@ public final class FoldedExport {
               frames(path.subList(path.size() - ENDS, path.size())));
       characters += shortened.merge(line, self, Long::sum) == self ? line.length() : 0;
       if (characters > CHARACTERS_MAX) {
-        flush(); // a line that comes again is written again: whoever reads them adds them up
+        flush(); // a line may be written twice: readers of this format add them up
       }
     }
 

@@ -31,7 +31,7 @@ public final class GraphView {
     return of(trees, _ -> anomalies, maxDepth, cut);
   }
 
-  /** The same of anomalies that are looked up tree by tree. */
+  /** Renders call trees with anomalies that are looked up tree by tree. */
   public static Rendering of(List<CallTree> trees, Found anomalies, int maxDepth, boolean cut) {
     return (form, out) -> {
       switch (form) {

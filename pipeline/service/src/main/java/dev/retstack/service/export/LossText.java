@@ -11,12 +11,12 @@ import dev.retstack.graph.symbol.SymbolTable;
 public final class LossText {
   private LossText() {}
 
-  /** The kind of the anomaly that tells of a loss. */
+  /** Kind of the anomaly that reports a loss. */
   public static AnomalyKind kind(Loss loss) {
     return loss.kind() == Loss.Kind.DROPPED ? AnomalyKind.LOST : AnomalyKind.SEQUENCE_GAP;
   }
 
-  /** The sentence of the anomaly that tells of a loss. */
+  /** Sentence of the anomaly that reports a loss. */
   static String message(Loss loss) {
     return AnomalyMessage.of(
         loss.kind() == Loss.Kind.DROPPED

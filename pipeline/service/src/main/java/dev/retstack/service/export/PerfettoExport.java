@@ -110,7 +110,7 @@ public final class PerfettoExport {
     private final long task;
     private final String taskName;
 
-    /** Interrupts that are open around what comes next, and whether their track was told of. */
+    /** Interrupts that are open around the next event, and whether their track was described. */
     private int interrupts;
 
     private boolean interruptsTold;
@@ -136,7 +136,7 @@ public final class PerfettoExport {
       return interrupts > 0 ? task + 1 : task;
     }
 
-    /** What follows is on the track of the task's interrupts, which is told of once. */
+    /** Moves to the track of the task's interrupts, which is described once. */
     private void enterInterrupt() throws IOException {
       interrupts++;
       if (!interruptsTold) {

@@ -36,7 +36,7 @@ final class PerfettoSequence {
     void writeTo(CodedOutputStream out) throws IOException;
   }
 
-  /** Tells of a track before its first event. */
+  /** Describes a track before its first event. */
   void track(Fields descriptor) throws IOException {
     packet(
         packet -> {

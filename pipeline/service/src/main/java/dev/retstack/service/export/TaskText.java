@@ -4,7 +4,7 @@ package dev.retstack.service.export;
 public final class TaskText {
   private TaskText() {}
 
-  /** Its name behind the word task: what it is called, or its number. */
+  /** Name of a task to print behind the word task: its name, or its number. */
   public static String behindTask(String name) {
     return name.startsWith("task ") ? name.substring("task ".length()) : name;
   }

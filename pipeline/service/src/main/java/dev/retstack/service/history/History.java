@@ -57,10 +57,10 @@ public final class History {
   }
 
   /**
-   * How its open partitions stood at the end of a slot.
+   * State of a member's open partitions at the end of a slot.
    *
    * @param partitions how many they are
-   * @param lag Kafka records that are not in their states; negative if Kafka did not tell
+   * @param lag Kafka records that are not in their states; negative if Kafka did not answer
    * @param lost records known to be lost, since the job began
    */
   public record Levels(int partitions, long lag, long lost) {
@@ -74,9 +74,8 @@ public final class History {
   }
 
   /**
-   * One slot.
+   * A slot. @param number of slots since 1970, by the clock of the member that reports it
    *
-   * @param number of slots since 1970, by the clock of the member that tells it
    * @param members that had it
    */
   public record Slot(long number, Counts counts, Levels levels, int members) {
@@ -92,9 +91,8 @@ public final class History {
   }
 
   /**
-   * What a member tells of its past.
+   * What a member reports of its past. @param millis its time when it reported
    *
-   * @param millis its time when it told
    * @param slots those that are over, without gaps
    */
   public record Told(long millis, List<Slot> slots) {

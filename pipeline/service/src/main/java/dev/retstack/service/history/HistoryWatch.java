@@ -35,7 +35,7 @@ public final class HistoryWatch implements AutoCloseable {
    * Takes a sample for each slot from now on.
    *
    * @param measures of the partitions of this member
-   * @param ends of all partitions of the topic, empty where Kafka does not tell
+   * @param ends of all partitions of the topic, empty where Kafka does not answer
    */
   public synchronized void start(
       ActorSystem<?> system,
@@ -86,7 +86,7 @@ public final class HistoryWatch implements AutoCloseable {
     return beganMillis + TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - beganNanos);
   }
 
-  /** What this member tells of its past. */
+  /** What this member reports of its past. */
   public synchronized History.Told told() {
     return history.told(millis());
   }

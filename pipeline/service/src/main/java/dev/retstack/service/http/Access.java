@@ -34,8 +34,8 @@ import org.apache.pekko.http.javadsl.model.headers.RawHeader;
 import org.apache.pekko.http.javadsl.server.Route;
 
 /**
- * Who may ask: a client with the token, or with a certificate if certificates are accepted. If
- * neither is configured, every client of this machine that names this machine.
+ * Decides who may ask: a client with the token, or with a certificate if certificates are accepted.
+ * If neither is configured, every client on this machine that names this machine may ask.
  */
 public final class Access {
   /** Addresses that no name service answers for. */
@@ -104,10 +104,10 @@ public final class Access {
   }
 
   /**
-   * The same, with what is commanded besides.
+   * Guards a route for reading and another one for commands.
    *
    * @param route for GET alone
-   * @param commands has its own rules of who may
+   * @param commands has its own rules of access
    */
   public Route guard(Route route, Route commands) {
     Route getOnly = get(() -> route);

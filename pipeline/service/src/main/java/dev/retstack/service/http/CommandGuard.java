@@ -12,9 +12,10 @@ import org.apache.pekko.http.javadsl.model.HttpResponse;
 import org.apache.pekko.http.javadsl.model.headers.Connection;
 
 /**
- * Who may command, of those who may ask: a page of this very server, which has read the token of
- * this start of it. A page of another origin can send a request, but can read no answer, and cannot
- * choose the headers {@code Origin} and {@code Sec-Fetch-Site}. Asked before a body is read.
+ * Decides who may command, of those who may ask: a page of this very server, which has read the
+ * token of this start of it. A page of another origin can send a request, but can read no answer,
+ * and cannot choose the headers {@code Origin} and {@code Sec-Fetch-Site}. Asked before a body is
+ * read.
  */
 public final class CommandGuard {
   /** Header that bears the token. */

@@ -3,8 +3,8 @@ package dev.retstack.service.http;
 import java.util.Optional;
 
 /**
- * The bytes of partitions that all questions of a member may hold at once, of its own partitions
- * and of others, until they are answered. Safe for use by several threads.
+ * The bytes of partitions that all questions of a member may hold at once, of this member's
+ * partitions and of others, until they are answered. Safe for use by several threads.
  */
 public final class HeapRoom {
   private final long most;

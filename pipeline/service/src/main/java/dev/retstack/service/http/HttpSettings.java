@@ -42,7 +42,7 @@ public final class HttpSettings implements Cloneable {
     return host;
   }
 
-  /** Its port; 0 = any free one. */
+  /** Port; 0 = any free one. */
   public int port() {
     return port;
   }
@@ -83,7 +83,7 @@ public final class HttpSettings implements Cloneable {
   }
 
   /**
-   * Another address; port 0 = any free one.
+   * These settings with another address; port 0 = any free one.
    *
    * @throws IllegalArgumentException where there is no such port
    */
@@ -136,7 +136,7 @@ public final class HttpSettings implements Cloneable {
     return with(changed -> changed.patience = longest);
   }
 
-  /** Others reach it by this name or address, not by the host that it listens on. */
+  /** These settings with the name or address by which others reach the member. */
   public HttpSettings advertised(String name) {
     return with(changed -> changed.advertised = Optional.of(name));
   }

@@ -33,7 +33,7 @@ public final class HttpTls {
   }
 
   /**
-   * The same, and clients are let in by certificates.
+   * Reads the keystore, and accepts clients with certificates of these authorities.
    *
    * @param clientCa PEM file with the authorities that vouch for clients; members that share this
    *     keystore need none
@@ -62,8 +62,8 @@ public final class HttpTls {
   }
 
   /**
-   * For a connection of the server. Clients are asked for a certificate, not made to have one:
-   * probes have none, and all others are told in words what they lack.
+   * Makes the engine of a connection of the server. A certificate is asked for but not required:
+   * probes have none, and other clients get an answer that says what is missing.
    */
   public SSLEngine engine() {
     SSLEngine engine = context.createSSLEngine();

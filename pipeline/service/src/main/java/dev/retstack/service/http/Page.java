@@ -37,7 +37,7 @@ public record Page<T>(List<T> rows, int offset, int of) {
   }
 
   /**
-   * The same of rows that are made one after the other, of which only the part is kept.
+   * A page of rows that are made one after the other; only the page is kept.
    *
    * @throws BadRequestException where there are too many for one answer and no limit is given
    */

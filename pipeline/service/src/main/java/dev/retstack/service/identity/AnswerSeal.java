@@ -17,10 +17,10 @@ public final class AnswerSeal {
   private final MessageDigest sent;
 
   /**
-   * Of an answer without bytes.
+   * Begins the seal of an answer, still without bytes.
    *
    * @param challenge of the caller, empty where it had none
-   * @param url of the member, as Kafka tells it
+   * @param url of the member, as Kafka reports it
    * @param question path and query
    */
   public AnswerSeal(String challenge, String url, String question) {

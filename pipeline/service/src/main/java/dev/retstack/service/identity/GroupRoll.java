@@ -23,9 +23,9 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.GroupIdNotFoundException;
 
 /**
- * Who is in the consumer group of a job, as Kafka says: keys of members, the partitions of events
- * that the group gave to each, and who committed each last. Members without partitions sit in a
- * group beside it.
+ * Members of a job's consumer group, as Kafka reports them: keys of members, the partitions of
+ * events that the group gave to each, and the member that committed each last. Members without
+ * partitions sit in a group beside it.
  */
 public final class GroupRoll implements AutoCloseable {
   /**
@@ -35,7 +35,7 @@ public final class GroupRoll implements AutoCloseable {
    * @param holders who committed a partition last
    */
   public record Roll(Map<String, Set<Integer>> given, Map<Integer, Holder> holders) {
-    /** Nobody is known yet. */
+    /** A roll without members. */
     public static final Roll EMPTY = new Roll(Map.of(), Map.of());
 
     public Roll {

@@ -5,7 +5,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Who has taken over a partition, as it stands beside the offset that its member commits. Kafka
+ * The member that has taken over a partition, as written beside the offset that it commits. Kafka
  * takes that only from a member of the group, in the group's present generation, so it bounds what
  * a part may say of itself.
  *
@@ -18,7 +18,7 @@ public record Holder(long epoch, String key) {
 
   private static final Pattern FORM = Pattern.compile("retstack (\\d{1,18}) ([0-9a-f]{32})");
 
-  /** As it stands beside an offset. */
+  /** Text that stands beside an offset. */
   public String text() {
     return "retstack " + epoch + " " + key;
   }

@@ -35,7 +35,7 @@ public final class MemberKey {
     }
   }
 
-  /** Its public half. */
+  /** The public key. */
   public byte[] open() {
     return pair.getPublic().getEncoded();
   }
@@ -51,7 +51,7 @@ public final class MemberKey {
     return matcher.matches() ? Optional.of(matcher.group(1)) : Optional.empty();
   }
 
-  /** Tells a public key from others. */
+  /** Digest that identifies a public key. */
   public static String digest(byte[] open) {
     return Digest.of(open);
   }

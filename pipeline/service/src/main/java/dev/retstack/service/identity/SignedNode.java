@@ -29,7 +29,7 @@ public final class SignedNode {
         && MemberKey.isSigned(bytes(node.getKey()), content(node), bytes(node.getSignature()));
   }
 
-  /** Tells its key from others. */
+  /** Digest that identifies the node's key. */
   public static String digest(Node node) {
     return MemberKey.digest(bytes(node.getKey()));
   }

@@ -34,7 +34,7 @@ public record ImageRecord(Image image, ImagePlace place, byte[] message) {
         image, new ImagePlace(record.partition(), record.offset()), record.value());
   }
 
-  /** Tells its content from others. */
+  /** Digest that identifies the content. */
   public String digest() {
     return Digest.of(message);
   }

@@ -74,8 +74,8 @@ public final class ImageRegistry extends AbstractMatchingBehavior<ImageRegistry.
   public record GiveUp(String buildId, ActorRef<Found> replyTo) implements Command {}
 
   /**
-   * Asks to be told when the registry has caught up, or when it is clear that this takes long: then
-   * an image that it does not know is searched until it has.
+   * Asks for an answer when the registry has caught up, or when it is clear that this takes long:
+   * then an image that it does not know is searched until it has.
    */
   public record AwaitCaughtUp(ActorRef<CaughtUp> replyTo) implements Command {}
 
@@ -111,7 +111,9 @@ public final class ImageRegistry extends AbstractMatchingBehavior<ImageRegistry.
   private final Map<String, List<Find>> waiting = new HashMap<>();
   private final Set<String> beingRead = new HashSet<>();
 
-  /** Of those that are waited for: what the next search is for, and what a search did not find. */
+  /**
+   * Build-ids that callers wait for: those to search next, and those that a search did not find.
+   */
   private final Set<String> toSearch = new HashSet<>();
 
   private final Set<String> searched = new HashSet<>();
@@ -345,7 +347,7 @@ public final class ImageRegistry extends AbstractMatchingBehavior<ImageRegistry.
     }
   }
 
-  /** Nobody waits for it any more. The next caller has it searched again. */
+  /** Ends the search for an image that has no waiting caller. The next caller starts it again. */
   private void waitedEnough(String buildId) {
     toSearch.remove(buildId);
     searched.remove(buildId);

@@ -19,33 +19,33 @@ final class ImageTable {
   /** What is known of an image. */
   sealed interface Lookup {}
 
-  /** It is in memory. */
+  /** The image is in memory. */
   @SuppressWarnings("ArrayRecordComponent") // looked at once, never compared nor a key
   record Held(byte[] message) implements Lookup {}
 
-  /** It went from memory, and stands there. */
+  /** The image left memory, and the topic has it there. */
   record InTopic(ImagePlace place) implements Lookup {}
 
-  /** It went from memory, and is no longer where it stood last. */
+  /** The image left memory, and the topic no longer has it where it stood last. */
   record Gone(ImagePlace place) implements Lookup {}
 
-  /** It never came. */
+  /** The image never came. */
   enum Unknown implements Lookup {
     INSTANCE
   }
 
-  /** It never came, or where it stands was forgotten: only the whole topic tells. */
+  /** The image never came, or its place was forgotten: only reading the whole topic shows which. */
   enum Forgotten implements Lookup {
     INSTANCE
   }
 
   /** What becomes of an image that was announced. */
   enum Came {
-    /** It is the first content under its build-id, or that content again. */
+    /** The image is the first content under its build-id, or that content again. */
     TAKEN,
-    /** Another content came first. */
+    /** Another content came first under this build-id. */
     REFUSED,
-    /** The place of another one may have been forgotten: only the whole topic tells. */
+    /** The place of an earlier content may have been forgotten: only the whole topic shows it. */
     UNSURE
   }
 
@@ -82,8 +82,8 @@ final class ImageTable {
    * Knows no image.
    *
    * @param bytesMax of messages held; one that is longer is never held
-   * @param placeBytesMax of places, by {@link #placeBytes(String)}; whoever fills the topic with
-   *     images that nobody uses costs no more than this
+   * @param placeBytesMax of places, by {@link #placeBytes(String)}; a producer that fills the topic
+   *     with unused images costs no more than this
    */
   ImageTable(long bytesMax, long placeBytesMax) {
     this.bytesMax = bytesMax;

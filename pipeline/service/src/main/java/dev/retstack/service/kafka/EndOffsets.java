@@ -58,8 +58,8 @@ public final class EndOffsets implements AutoCloseable {
   }
 
   /**
-   * The offset of that end, the last being behind the last record, of each partition; empty where
-   * Kafka did not tell in time.
+   * The asked offset of each partition; the end offset is behind the last record. Empty where Kafka
+   * did not answer in time.
    */
   public synchronized CompletionStage<Optional<Map<Integer, Long>>> ask() {
     long now = System.nanoTime();
@@ -85,7 +85,7 @@ public final class EndOffsets implements AutoCloseable {
     return last;
   }
 
-  /** The same, not as it was up to a second ago: for who may have read on meanwhile. */
+  /** Asks again even within a second, for callers that may have read on meanwhile. */
   public synchronized CompletionStage<Optional<Map<Integer, Long>>> askAgain() {
     last = null;
     return ask();

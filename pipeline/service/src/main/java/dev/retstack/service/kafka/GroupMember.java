@@ -38,7 +38,7 @@ public final class GroupMember {
   /**
    * What is known at a time.
    *
-   * @param isIn whether the group has told this member its partitions, be it none
+   * @param isIn whether the group has assigned partitions to this member, be it none
    * @param as null before the first answer of the group
    * @param joins whether its generation may end at any moment, since {@code sinceNanos}
    * @param over completes when this is not the newest picture any more
@@ -89,7 +89,7 @@ public final class GroupMember {
     known.getAndUpdate(next).over().complete(null);
   }
 
-  /** Whether the group has told this member its partitions, be it none. */
+  /** Whether the group has assigned partitions to this member, be it none. */
   public boolean isIn() {
     return known.get().isIn();
   }
@@ -154,7 +154,7 @@ public final class GroupMember {
 
   /**
    * Refuses to open a partition that the group has taken back: to begin its transactions would shut
-   * out whoever has it now.
+   * out the present owner.
    */
   public void requireHeld(int partition) {
     if (known.get().parts().get(partition) != Standing.HELD) {
@@ -163,7 +163,7 @@ public final class GroupMember {
     }
   }
 
-  /** It asks the group for partitions: until it hears of them its generation may end. */
+  /** Notes that the member asks for partitions: until the answer, its generation may end. */
   public void joins() {
     become(Known::joining);
   }
@@ -195,7 +195,7 @@ public final class GroupMember {
     become(now -> now.with(now.isIn(), all -> partitions.forEach(p -> all.put(p, Standing.LOST))));
   }
 
-  /** It takes nothing of this partition while it has it. */
+  /** Notes that this member ignores a partition for as long as it has it. */
   public void leaveAlone(int partition) {
     become(
         now ->
@@ -203,7 +203,7 @@ public final class GroupMember {
                 now.isIn(), all -> all.replace(partition, Standing.HELD, Standing.LEFT_ALONE)));
   }
 
-  /** It is in no group any more. */
+  /** Notes that the member has left its group. */
   public void left() {
     become(
         now ->

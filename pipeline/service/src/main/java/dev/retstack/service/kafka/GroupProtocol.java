@@ -5,7 +5,7 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 
-/** Who decides which member of the group owns which partition. */
+/** Decides which member of the group owns which partition. */
 public enum GroupProtocol {
   /**
    * A member does, by the cooperative-sticky assignor. Every broker knows it, and it is what
@@ -15,7 +15,7 @@ public enum GroupProtocol {
   /** The broker does (KIP-848): Kafka 4.0 and newer, with settings of the group at the broker. */
   CONSUMER;
 
-  /** As in Kafka's {@code group.protocol}. */
+  /** Value of Kafka's {@code group.protocol}. */
   public String word() {
     return name().toLowerCase(Locale.ROOT);
   }

@@ -18,7 +18,7 @@ import org.apache.kafka.clients.producer.ProducerConfig;
  * @param properties Kafka client properties, without any prefix
  */
 public record KafkaSettings(String bootstrap, Map<String, String> properties) {
-  /** What only members of a group are told; other consumers may refuse it. */
+  /** Settings for members of a group alone; other consumers may refuse them. */
   private static final Set<String> OF_MEMBERS =
       Set.of(
           ConsumerConfig.GROUP_PROTOCOL_CONFIG,
@@ -62,22 +62,22 @@ public record KafkaSettings(String bootstrap, Map<String, String> properties) {
     return config;
   }
 
-  /**
-   * Who assigns partitions to members: Kafka's {@code group.protocol}, classic unless it is set.
-   */
+  /** What assigns partitions to members: Kafka's {@code group.protocol}, classic by default. */
   public GroupProtocol groupProtocol() {
     String set = properties.get(ConsumerConfig.GROUP_PROTOCOL_CONFIG);
     return set == null ? GroupProtocol.CLASSIC : GroupProtocol.of(set);
   }
 
-  /** The same with this group protocol. */
+  /** These settings with this group protocol. */
   public KafkaSettings withGroupProtocol(GroupProtocol protocol) {
     Map<String, String> changed = new LinkedHashMap<>(properties);
     changed.put(ConsumerConfig.GROUP_PROTOCOL_CONFIG, protocol.word());
     return new KafkaSettings(bootstrap, changed);
   }
 
-  /** The same for clients whose id ends so; what the user called them stands before it. */
+  /**
+   * These settings for clients with this end of their id; the user's client id stands before it.
+   */
   public KafkaSettings named(String id) {
     Map<String, String> changed = new LinkedHashMap<>(properties);
     changed.merge(CommonClientConfigs.CLIENT_ID_CONFIG, id, (given, _) -> given + "-" + id);

@@ -12,8 +12,8 @@ public final class Reason {
   private Reason() {}
 
   /**
-   * One sentence: what failed, and after a colon what is behind it where that says more. Names of
-   * Java classes are there only for what nobody expects.
+   * A sentence: what failed, and after a colon what is behind it where that says more. Names of
+   * Java classes are there only for unexpected failures.
    */
   public static String of(Throwable failure) {
     Throwable told = failure;

@@ -128,7 +128,7 @@ public final class TopicAdmin implements AutoCloseable {
   /**
    * Every topic of the product: a log, or a table of last values ("compacted"). Commands and their
    * answers are a log that is kept for ever: it says what cores that join later are to trace, and
-   * who said so. A table by target would forget who, and what else the target was told.
+   * who said so. A table by target would forget the issuer, and earlier commands to that target.
    */
   private static List<NewTopic> wanted(Topics topics, int partitions) {
     String log = TopicConfig.CLEANUP_POLICY_DELETE;
@@ -167,8 +167,8 @@ public final class TopicAdmin implements AutoCloseable {
   }
 
   /**
-   * What a fleet that died had said last is what tells that its cores are dead: it stays for as
-   * long as events usually do, and longer.
+   * The last heartbeat of a dead fleet is the proof that its cores are dead: it is kept for longer
+   * than events usually are.
    */
   private static NewTopic heartbeats(NewTopic table) {
     NewTopic small = announcements(table);

@@ -49,13 +49,13 @@ public final class Meters {
         .reduce(new Sums(0, 0, 0), Sums::plus);
   }
 
-  /** One more of a counter without labels. */
+  /** Increments a counter without labels. */
   public void count(Metric metric) {
     samples.counter(metric).inc();
   }
 
   /**
-   * What the registry of images holds; told by one thread at a time.
+   * Sets what the registry of images holds; for one thread at a time.
    *
    * @param images whose place is known
    * @param bytes of them in memory
@@ -68,7 +68,7 @@ public final class Meters {
     before.inc(forgotten - (long) before.get());
   }
 
-  /** A question about a time was read from the log; so many bytes came from the brokers for it. */
+  /** Counts a question about a time that was read from the log, and the bytes it fetched. */
   public void windowRead(long bytes) {
     samples.counter(Metric.WINDOWS).inc();
     samples.counter(Metric.WINDOW_FETCHED_BYTES).inc(bytes);

@@ -94,7 +94,7 @@ public final class PartitionMeter {
     samples.counter(Metric.ANOMALIES, "partition", partition, "kind", kind).inc();
   }
 
-  /** A checkpoint was made, of so many bytes of state. */
+  /** Notes a checkpoint of this many bytes of state. */
   public void checkpointMade(long bytes) {
     samples.set(Metric.CHECKPOINT_BYTES, bytes, "partition", partition);
   }
@@ -108,7 +108,7 @@ public final class PartitionMeter {
     stallSeconds.inc((System.nanoTime() - start) / NANOS);
   }
 
-  /** A checkpoint took so many nanoseconds of a processor, and so many bytes of Kafka. */
+  /** Adds the CPU time of a checkpoint and the bytes that it sent to Kafka. */
   public void checkpointCost(long nanos, long sent) {
     cpuSeconds.inc(nanos / NANOS);
     sentBytes.inc(sent);

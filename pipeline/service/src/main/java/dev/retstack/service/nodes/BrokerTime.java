@@ -22,7 +22,7 @@ final class BrokerTime {
   }
 
   /**
-   * Goes on to a record.
+   * Moves to a record.
    *
    * @param millis its time stamp
    * @return the time now, from 0 at the first record

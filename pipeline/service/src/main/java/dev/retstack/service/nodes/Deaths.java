@@ -8,7 +8,7 @@ import java.util.OptionalLong;
  * that their fleets had sent. This is not part of any state, only of what is shown.
  */
 public record Deaths(Map<String, Death> sessions) {
-  /** Nobody is known to be dead. */
+  /** No deaths are known. */
   public static final Deaths NONE = new Deaths(Map.of());
 
   /**

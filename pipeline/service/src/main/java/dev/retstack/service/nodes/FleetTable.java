@@ -15,7 +15,7 @@ public final class FleetTable {
   /** Between two announcements of a fleet. */
   public static final long INTERVAL_MILLIS = 3_000;
 
-  /** A fleet of which nothing was heard for so long, while the topic went on, is gone. */
+  /** Silence after which a fleet is gone, while the topic had other records. */
   public static final long EXPIRY_MILLIS = 5 * INTERVAL_MILLIS;
 
   /** Key of records that only advance the time. */

@@ -17,7 +17,7 @@ public final class NodeTable {
   /** Between two announcements of a member. */
   public static final long INTERVAL_MILLIS = 3_000;
 
-  /** A member of which nothing was heard for so long, while the topic went on, is gone. */
+  /** Silence after which a member is gone, while the topic had other records. */
   public static final long EXPIRY_MILLIS = 5 * INTERVAL_MILLIS;
 
   /** Members that are known at most. Announcements of further members are ignored. */
@@ -29,7 +29,7 @@ public final class NodeTable {
   private final Map<String, Entry> entries = new LinkedHashMap<>();
   private final BrokerTime time = new BrokerTime();
 
-  /** Whether a node may be told of, as far as Kafka says. */
+  /** Whether a node may be listed, as far as Kafka knows. */
   private final Predicate<Node> isMember;
 
   /**

@@ -9,7 +9,7 @@ public enum Role {
   /** Answers for the whole job. */
   QUERY;
 
-  /** As in {@code --role} and in the nodes topic. */
+  /** Word for {@code --role} and for the nodes topic. */
   public String word() {
     return name().toLowerCase(Locale.ROOT);
   }

@@ -70,12 +70,12 @@ final class CheckpointTurns {
     return onItsWay;
   }
 
-  /** Another must follow the one that is on its way. */
+  /** Requests another checkpoint after the present one. */
   void askAgain() {
     again = true;
   }
 
-  /** One begins. */
+  /** Notes that a checkpoint begins. */
   void began() {
     onItsWay = true;
     chunks = 0;

@@ -3,7 +3,7 @@ package dev.retstack.service.partition;
 /** What sends a partition its records, as the partition's owner sees it. */
 @FunctionalInterface
 public interface Feed {
-  /** An owner tells what it has taken when so many records are left, and when none is. */
+  /** An owner reports what it has taken when this many records are left, and when none is. */
   int FEW = 4;
 
   /** What an owner has to say; {@link Closed} comes last. */
@@ -12,10 +12,10 @@ public interface Feed {
   /** The state is loaded: records are wanted from this offset on. */
   record Opened(long nextOffset) implements Event {}
 
-  /** So many more records are applied, and what they gave is handed over. */
+  /** Reports that more records are applied, and that their results are handed over. */
   record Taken(int records) implements Event {}
 
-  /** The owner cannot go on, and stops. */
+  /** Reports that the owner cannot continue, and stops. */
   record Failed(Throwable cause) implements Event {}
 
   /** The owner is gone. */

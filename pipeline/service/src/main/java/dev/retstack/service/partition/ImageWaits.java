@@ -29,7 +29,7 @@ final class ImageWaits {
 
   private static final int CHUNK_BYTES = 64;
 
-  /** Of the room, where it is full. */
+  /** Part of the room that is freed where it is full. */
   private static final int FREED = 8;
 
   /** Chunks taken up at a time. */
@@ -76,7 +76,7 @@ final class ImageWaits {
     this.account = account;
   }
 
-  /** It is not used any more: what it holds of the budget is free for others. */
+  /** Gives back to the budget what the waits held. */
   void close() {
     account.close();
   }
@@ -132,7 +132,7 @@ final class ImageWaits {
   }
 
   /**
-   * Another chunk of a core waits.
+   * Adds a chunk of a core that waits.
    *
    * @param image for which it waits where none of its core does yet
    */
@@ -171,8 +171,8 @@ final class ImageWaits {
   }
 
   /**
-   * Gives up the images that were asked for first, so many that an eighth of the room is free. Not
-   * those that come now: theirs is likely to be there, and known in a moment.
+   * Gives up the images that were asked for first, until an eighth of the room is free. New ones
+   * are kept: their images are likely to be in the topic and known soon.
    *
    * @return their names
    */

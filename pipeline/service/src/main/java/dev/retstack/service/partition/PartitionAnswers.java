@@ -31,7 +31,7 @@ final class PartitionAnswers {
     this.queue = queue;
   }
 
-  /** Its state is loaded: those who wait for it are answered. */
+  /** Notes that the state is loaded, and answers the questions that wait for it. */
   void opened(long openedEpoch) {
     epoch = openedEpoch;
     awaitingCopy.answerAll();

@@ -16,7 +16,8 @@ import org.apache.pekko.actor.typed.ActorRef;
  * @param watch hears how far each core came
  * @param meter counts what happens to the partition
  * @param budget bytes that the states of the member's partitions may hold together
- * @param logStart asks for the first offset that the log still has; empty where Kafka does not tell
+ * @param logStart asks for the first offset that the log still has; empty where Kafka does not
+ *     answer
  */
 public record PartitionPeers(
     ActorRef<ImageRegistry.Command> images,

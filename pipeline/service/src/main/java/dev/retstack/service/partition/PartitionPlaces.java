@@ -43,7 +43,7 @@ public record PartitionPlaces(StateCopy position, List<Core> cores) {
   /**
    * What a core did when.
    *
-   * @param others images of functions that are not of its own
+   * @param others images of functions outside the core's own image
    * @param tasks how the program called them last, by id
    * @param pyramid with the calls that are open
    */
@@ -109,7 +109,7 @@ public record PartitionPlaces(StateCopy position, List<Core> cores) {
         .sum();
   }
 
-  /** The same with what the cores did when. */
+  /** Adds when each core did what. */
   PartitionPlaces with(GraphState state) {
     List<Core> drawn = new ArrayList<>();
     for (Core core : cores) {
@@ -135,11 +135,11 @@ public record PartitionPlaces(StateCopy position, List<Core> cores) {
   }
 
   /**
-   * Of these cores.
+   * The places of these cores.
    *
    * @param core their name; empty for any
    * @param session theirs; empty for any
-   * @param most so many
+   * @param most cores to return at most
    */
   static PartitionPlaces of(
       StateCopy position, LogPlaces places, String core, String session, int most) {

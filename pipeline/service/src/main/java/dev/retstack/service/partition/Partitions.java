@@ -31,7 +31,9 @@ public final class Partitions extends AbstractMatchingBehavior<Partitions.Comman
   /** The partition goes to another member: its actor writes a last checkpoint and stops. */
   public record Close(int partition) implements Command {}
 
-  /** Another member has the partition already: its actor stops and writes nothing. */
+  /**
+   * Stops a partition's actor, which writes nothing more: another member has the partition already.
+   */
   public record Drop(int partition) implements Command {}
 
   /** Asks which partitions are owned now. */
@@ -50,7 +52,7 @@ public final class Partitions extends AbstractMatchingBehavior<Partitions.Comman
   private final IntConsumer left;
   private final Map<Integer, ActorRef<PartitionGraph.Command>> children = new TreeMap<>();
 
-  /** Those that were told to stop. */
+  /** Actors that were asked to stop. */
   private final Map<Integer, ActorRef<PartitionGraph.Command>> stopping = new TreeMap<>();
 
   /**

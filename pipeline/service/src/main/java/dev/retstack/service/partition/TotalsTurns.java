@@ -71,7 +71,7 @@ final class TotalsTurns {
   }
 
   /**
-   * They are published with this checkpoint.
+   * Notes that totals are published with this checkpoint.
    *
    * @param rows that it publishes
    * @param more whether some are left to the next

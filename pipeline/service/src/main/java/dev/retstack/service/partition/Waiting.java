@@ -22,12 +22,12 @@ final class Waiting<T> {
     }
   }
 
-  /** It is time. */
+  /** Answers all questions: it is time. */
   void answerAll() {
     answerAll(answer);
   }
 
-  /** It will not be time any more. */
+  /** Answers all questions otherwise: the time will not come. */
   void answerAll(Consumer<T> otherwise) {
     questions.forEach(otherwise);
     questions.clear();

@@ -90,7 +90,7 @@ public record CoreProgress(
   }
 
   /**
-   * The same core with what is known of its fleet.
+   * This progress with what is known of the core's fleet.
    *
    * @param nextOffset first offset of its partition that is not in the state
    */

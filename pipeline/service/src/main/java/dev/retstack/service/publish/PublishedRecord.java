@@ -18,7 +18,7 @@ public final class PublishedRecord {
   private static final byte[] AVRO = Headers.AVRO.getBytes(UTF_8);
   private static final Map<String, byte[]> FINGERPRINTS = new ConcurrentHashMap<>();
 
-  /** Of a record that topics take. */
+  /** Bytes of a record that topics accept. */
   public static final int BYTES_MAX = 4 << 20;
 
   /** Longest name or sentence in a record, in characters. */

@@ -13,8 +13,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Draws the cores of a timeline, as many at a time as there are processors: so many are in memory
- * half drawn, however many are asked for.
+ * Draws the cores of a timeline, as many at a time as there are processors. That bounds the
+ * half-drawn cores in memory, however many are asked for.
  */
 public final class Drawers implements AutoCloseable {
   /** Rows of a timeline at most, of all cores together. */

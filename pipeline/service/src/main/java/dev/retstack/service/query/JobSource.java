@@ -46,7 +46,9 @@ record JobSource(String name, Job job, Windows windows, boolean control) impleme
     return windows.view(question, counts, share);
   }
 
-  /** Of all cores it is what the call trees of the states keep: their log is too long to read. */
+  /**
+   * Answers for all cores from the call trees of the states, because their log is too long to read.
+   */
   @Override
   public CompletionStage<Windows.Seen> stacks(WindowQuestion question, HeapRoom.Share share) {
     return question.isAll()

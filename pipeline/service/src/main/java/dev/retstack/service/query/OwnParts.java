@@ -39,7 +39,7 @@ final class OwnParts {
   private final HeapRoom room;
   private final NodeFeed nodes;
 
-  // of its own: two members that ask each other must not wait for each other
+  // a separate gate: two members that ask each other must not wait for each other
   private final QueryGate peers =
       new QueryGate("questions of members", PEERS_MAX, new AtomicInteger());
 

@@ -60,7 +60,7 @@ record Part(
     TOTALS,
     /** Where the chunks of cores stand in the log. */
     PLACES,
-    /** The same, and what the cores did when. */
+    /** As PLACES, with what each core did when. */
     TILES,
     /** The past of the member, as one part for all its partitions. */
     HISTORY
@@ -231,7 +231,7 @@ record Part(
     return isAbsent() == other.isAbsent() ? nextOffset > other.nextOffset : other.isAbsent();
   }
 
-  /** As a copy of the state. */
+  /** The part as a copy of the state. */
   StateCopy state(GraphLimits limits) {
     return new StateCopy(
         partition, epoch, nextOffset, checkpointedOffset, skippedOffsets, waiting, body, limits);

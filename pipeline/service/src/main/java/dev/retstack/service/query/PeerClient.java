@@ -40,7 +40,7 @@ final class PeerClient implements AutoCloseable {
   /** A member that runs begins its answer at once. */
   private static final Duration FIRST = Duration.ofSeconds(5);
 
-  /** One that was not reached a moment ago is hardly there; it is asked, since it may be back. */
+  /** Time to wait for a member that was not reached a moment ago; it may be back. */
   private static final Duration SILENT = Duration.ofSeconds(1);
 
   /** Bytes read of an answer that is none. */
@@ -112,7 +112,7 @@ final class PeerClient implements AutoCloseable {
     void run() throws IOException, InterruptedException;
   }
 
-  /** The same for a future, whose failure is what went wrong. */
+  /** The exchange as a task of a future, which fails with what went wrong. */
   private static Runnable completing(Exchange exchange) {
     return () -> {
       try {
@@ -168,7 +168,7 @@ final class PeerClient implements AutoCloseable {
     return value.isEmpty() ? "" : "&" + name + "=" + URLEncoder.encode(value, UTF_8);
   }
 
-  /** Its status and, where it gives one, its reason. */
+  /** Status and, where the answer gives one, the reason. */
   private static String refusal(HttpResponse<InputStream> response) throws IOException {
     String text = new String(response.body().readNBytes(REFUSAL_MAX), UTF_8);
     String reason;

@@ -82,10 +82,10 @@ public final class Queries {
   }
 
   /**
-   * The same, in order as they are taken. A part that there is no room for is absent.
+   * A stream of the member's parts, each made as it is taken. A part without room is left out.
    *
    * @param room of which each part takes its bytes
-   * @param atOnce so many are made ahead of those that are taken
+   * @param atOnce number of parts that are made ahead
    */
   Source<Part, NotUsed> partStream(Part.Wanted wanted, HeapRoom.Share room, int atOnce) {
     if (wanted.kind() == Part.Kind.HISTORY) {

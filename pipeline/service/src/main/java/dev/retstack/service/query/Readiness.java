@@ -42,9 +42,9 @@ public final class Readiness {
   /**
    * What was found.
    *
-   * @param isIn whether the group has told this member its partitions
+   * @param isIn whether the group has assigned partitions to this member
    * @param open partitions with their state
-   * @param loading those that it was given, and has not opened or that do not answer
+   * @param loading partitions that it was given, and has not opened or that do not answer
    * @param leftAlone those that it was given, and whose state it cannot use
    * @param pending time for which Kafka has not taken a checkpoint, of the partition that waits
    *     longest

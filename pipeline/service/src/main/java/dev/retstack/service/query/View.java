@@ -27,7 +27,7 @@ import java.util.function.UnaryOperator;
 
 /** Partitions as they were when they were asked for, merged. Immutable. */
 public final class View {
-  /** Of an answer, of which rows are made that no state holds. */
+  /** Bytes of an answer whose rows are not part of any state. */
   private static final long ANOMALY_BYTES = Runtime.getRuntime().maxMemory() / 16;
 
   private final List<StateCopy> positions = new ArrayList<>();
@@ -36,7 +36,7 @@ public final class View {
   private final long open;
   private final ForgottenSessions forgotten;
 
-  /** One member's own partitions, whose copies are kept. */
+  /** A view of one member's partitions, whose copies are kept. */
   View(List<StateCopy> copies, int partitionCount) {
     this(
         new ArrayDeque<>(copies),

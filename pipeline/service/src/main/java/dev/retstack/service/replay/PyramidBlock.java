@@ -183,7 +183,7 @@ final class PyramidBlock {
     return HEAD_BYTES + (long) tileLines.length * TILE_BYTES + (long) callLines.length * CALL_BYTES;
   }
 
-  /** Tells of its tiles and calls. */
+  /** Reports its tiles and calls to the sink. */
   void tell(TileSource.Sink sink) {
     for (int i = 0; i < tileLines.length; i++) {
       sink.tile(
@@ -213,7 +213,7 @@ final class PyramidBlock {
     private final Map<Key, PyramidBlock> blocks = new LinkedHashMap<>(16, 0.75f, true);
     private long bytes;
 
-    /** One place of the directory; another one may say the same of another core. */
+    /** A place of the directory by identity; another core may have an equal place. */
     private record Key(PyramidPlace place) {
       @Override
       @SuppressWarnings("ReferenceEquality") // places of two cores may be equal

@@ -107,7 +107,7 @@ public final class TraceTimeline implements Closeable {
     /** As {@link ImageInfo#taskName(long, int, TaskName)}. */
     String name(long task, int instance);
 
-    /** As the image names those that its program does not name. */
+    /** Names tasks as the program does, else as the image does. */
     static TaskNaming of(ImageInfo image, Map<Long, TaskName> called) {
       return (task, instance) ->
           image.taskName(task, instance, called.getOrDefault(task, TaskName.NONE));
@@ -161,7 +161,7 @@ public final class TraceTimeline implements Closeable {
     return open(file, symbols, COMPARED_MAX);
   }
 
-  /** The same, which compares no more than so many records for a question. */
+  /** Opens a timeline that compares at most this many records for a question. */
   static TraceTimeline open(Path file, LateSymbols symbols, long comparedMax) throws IOException {
     IndexedTrace trace = IndexedTrace.open(file);
     try {
@@ -381,7 +381,7 @@ public final class TraceTimeline implements Closeable {
    */
   public record Read(List<TraceIndex.Range> chunks, Set<String> images) {}
 
-  /** Rebuilds the calls of a window, whole ones as far as its chunks tell. */
+  /** Rebuilds the calls of a window, whole ones as far as its chunks show them. */
   private Answer replay(
       TraceIndex.Core core, Timeline.Question question, TraceReplay.Progress progress)
       throws IOException {
@@ -393,7 +393,7 @@ public final class TraceTimeline implements Closeable {
 
   /**
    * Takes the chunks of a time of a core into a state that begins anywhere, and the chunk behind
-   * it, which tells what was lost at its end and which calls continue. A time before all of them
+   * it, which shows what was lost at its end and which calls continue. A time before all of them
    * gives the first.
    *
    * @return what was read

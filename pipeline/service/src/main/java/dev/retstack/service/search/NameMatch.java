@@ -55,7 +55,7 @@ public record NameMatch(String text) {
     }
   }
 
-  /** Tells of a name whether it matches. */
+  /** A predicate that matches names. */
   public Predicate<String> compiled() {
     try {
       Pattern pattern = Pattern.compile(text, Pattern.CASE_INSENSITIVE | Pattern.UNICODE_CASE);

@@ -2,7 +2,7 @@ package dev.retstack.service.table;
 
 import dev.retstack.graph.check.AnomalyMessage;
 
-/** That a trace was cut off, and so less than complete, ahead of all that is shown of it. */
+/** The notice that a trace was cut off, and so less than complete, ahead of its figures. */
 public final class CutOff {
   /** The first line of text. */
   public static final String LINE = "# " + AnomalyMessage.CUT;

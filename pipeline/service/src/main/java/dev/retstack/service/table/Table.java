@@ -33,7 +33,7 @@ public final class Table<R> {
    */
   public record TaskId(long value) {}
 
-  /** A value that text and CSV say in words of their own. */
+  /** A value that text and CSV show in other words. */
   public record Shown(Object value, String words) {}
 
   /** Rows of another table inside a row, or behind a name of a document: JSON alone has them. */
@@ -43,7 +43,7 @@ public final class Table<R> {
     }
   }
 
-  /** The same rows column by column: JSON alone has them, as {@link Json} says. */
+  /** Rows column by column: JSON alone has them, as {@link Json} says. */
   public record Columns<T>(Table<T> table, List<T> rows) {
     public Columns {
       rows = List.copyOf(rows);
@@ -51,7 +51,7 @@ public final class Table<R> {
   }
 
   /**
-   * One column.
+   * A column.
    *
    * @param name the field's name in JSON and CSV
    * @param right whether text aligns it right
@@ -154,7 +154,7 @@ public final class Table<R> {
   }
 
   /**
-   * The same columns; text has these, in this order, behind those that were chosen before.
+   * This table with more columns chosen for text, in this order, behind the earlier ones.
    *
    * @param headings {@code HEADING=column}, or {@code HEADING} of the column of that name in lower
    *     case
@@ -169,12 +169,12 @@ public final class Table<R> {
     return new Table<>(columns, chosen);
   }
 
-  /** The same columns, of which none are chosen for text. */
+  /** This table with no columns chosen for text. */
   public Table<R> unheaded() {
     return new Table<>(columns, List.of());
   }
 
-  /** The same columns; text shows their names as they are, not in capitals. */
+  /** This table, whose text shows column names as they are, not in capitals. */
   public Table<R> headedAsNamed() {
     return new Table<>(columns, inText(name -> name));
   }

@@ -44,7 +44,7 @@ public final class Units {
     others(units).forEach(other -> document.line("# " + other));
   }
 
-  /** The same in words, a sentence for each of the other units. */
+  /** Sentences for the other units, one for each. */
   public static List<String> others(UnitGroups.Choice units) {
     List<String> sentences = new ArrayList<>();
     units

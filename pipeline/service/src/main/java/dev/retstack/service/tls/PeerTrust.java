@@ -112,8 +112,7 @@ final class PeerTrust extends X509ExtendedTrustManager {
   }
 
   /**
-   * None is named to a client: it presents the certificate that it has, and is refused if that is
-   * wrong.
+   * Names no issuer to clients: they present the certificate they have, and a wrong one is refused.
    */
   @Override
   public X509Certificate[] getAcceptedIssuers() {

@@ -227,12 +227,12 @@ public final class CoresView {
             "COMPLETE=completeness");
   }
 
-  /** One row of each session. */
+  /** A row for each session. */
   public static List<Sum> bySession(List<CoreProgress> cores, Coverage coverage) {
     return by(cores, coverage, core -> core.key().session());
   }
 
-  /** One row of each partition that has cores. */
+  /** A row for each partition that has cores. */
   private static List<Sum> byPartition(List<CoreProgress> cores, Coverage coverage) {
     return by(cores, coverage, core -> "%05d".formatted(core.partition())).stream()
         .map(
@@ -260,7 +260,7 @@ public final class CoresView {
     return sums;
   }
 
-  /** One row of each core. */
+  /** A row for each core. */
   private static List<Sum> byCore(List<CoreProgress> cores, Coverage coverage) {
     return cores.stream()
         .map(

@@ -13,7 +13,7 @@ import java.util.List;
  *
  * @param owned partitions in the answer, in order
  * @param of partitions of the topic
- * @param parts all partitions, in order; empty where a member speaks of its own only
+ * @param parts all partitions, in order; empty where the answer is of one member's partitions only
  * @param cut whether it is a trace that was cut off
  */
 public record Coverage(List<Integer> owned, int of, List<PartRow> parts, boolean cut) {
@@ -22,7 +22,7 @@ public record Coverage(List<Integer> owned, int of, List<PartRow> parts, boolean
     parts = List.copyOf(parts);
   }
 
-  /** One member's own partitions. */
+  /** Coverage of one member's partitions. */
   public Coverage(List<Integer> owned, int of) {
     this(owned, of, List.of(), false);
   }
@@ -46,7 +46,7 @@ public record Coverage(List<Integer> owned, int of, List<PartRow> parts, boolean
     return owned.size() == of;
   }
 
-  /** Those that are missing. */
+  /** Partitions that are missing. */
   public List<PartRow> missing() {
     return parts.stream().filter(PartRow::isMissing).toList();
   }
@@ -58,7 +58,10 @@ public record Coverage(List<Integer> owned, int of, List<PartRow> parts, boolean
     missing().forEach(part -> document.line(line(part)));
   }
 
-  /** The same text ahead of what has no place for it; its JSON and CSV have it in the header. */
+  /**
+   * Writes the notices ahead of a text without a place for them; JSON and CSV have it in the
+   * header.
+   */
   public Rendering ahead(Rendering shown) {
     return (form, out) -> {
       if (form == Format.TEXT) {

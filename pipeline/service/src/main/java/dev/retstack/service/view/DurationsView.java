@@ -59,7 +59,7 @@ public final class DurationsView {
   private long most;
   private double sum;
 
-  /** Of the functions of the calls, where one is asked for: few objects, of many calls each. */
+  /** Names of the called functions, where one was asked for: few objects, of many calls each. */
   private final Set<FunctionName> functions = Collections.newSetFromMap(new IdentityHashMap<>());
 
   /** Durations from the first to the last, both included. */

@@ -16,9 +16,9 @@ public final class HistoryView {
 
   /**
    * The past of a job. Lag and losses are left out of slots in which not every partition had one
-   * owner that told them.
+   * owner that reported them.
    *
-   * @param members that told their past
+   * @param members that reported their past
    * @param missing which did not, and why
    * @param partitions of the job
    */

@@ -8,14 +8,14 @@ import dev.retstack.service.table.Table;
 import java.util.OptionalLong;
 
 /**
- * One partition's part in an answer: its sender and position, or why it is missing.
+ * A partition's part in an answer: its sender and position, or why it is missing.
  *
- * @param node who gave it; empty where it is missing
+ * @param node member that gave it; empty where it is missing
  * @param epoch how often the partition was taken over
  * @param nextOffset first offset of events that is not in it
- * @param lag records of events that are not in it yet; empty where Kafka did not tell
+ * @param lag records of events that are not in it yet; empty where Kafka did not answer
  * @param waiting those of the lag that wait for their image
- * @param ageMs the part is at most so old when the answer is made, in milliseconds
+ * @param ageMs greatest age of the part when the answer is made, in milliseconds
  * @param missing why it is not in the answer; empty where it is
  */
 public record PartRow(

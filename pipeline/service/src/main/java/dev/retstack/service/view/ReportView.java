@@ -271,7 +271,7 @@ public final class ReportView {
     return of(report, most, false, new Document());
   }
 
-  /** The same, and text names where functions begin in their sources, as JSON and CSV do. */
+  /** The report, where text shows the source lines of functions too, as JSON and CSV do. */
   public static Document withSources(Report report, int most) {
     return of(report, most, true, new Document());
   }

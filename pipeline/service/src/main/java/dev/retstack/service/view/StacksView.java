@@ -42,7 +42,7 @@ public final class StacksView {
           .onlyText("stack", row -> "  ".repeat(Math.min(row.depth(), INDENT_MAX)) + row.function())
           .headed("CALLS", "TOTAL", "SELF", "STACK=stack");
 
-  /** Who called a function: what they brought, which is all of it the time of those calls. */
+  /** Callers of a function, with the calls and the time that they brought. */
   private static final Table<Row> CALLERS =
       new Table<Row>()
           .number("parent", Row::parent)
@@ -119,7 +119,7 @@ public final class StacksView {
         .addAll(all.functions().stream().filter(one -> shown.contains(one.shown())).toList());
   }
 
-  /** So many of the nodes that are widest by time or by calls. */
+  /** The nodes that are widest by time or by calls, {@code most} of them. */
   private static Set<StackNode> widest(StackNode all, int most) {
     double time = Math.max(1, all.total());
     double calls = Math.max(1, all.callsBelow());

@@ -41,7 +41,7 @@ public final class TimelineView {
           "^         an exception or a longjmp ended calls",
           "-         a call is open, and its task is switched out for most of that stretch");
 
-  /** A line of a core, which has so many rows. */
+  /** A line of a core, with its number of rows. */
   private record OfLine(TraceTimeline.Answer answer, Line line, int rows) {
     String taskName() {
       return answer.tasks().name(line.task(), line.instance());

@@ -112,7 +112,7 @@ public final class TopView {
     return List.copyOf(sums.values());
   }
 
-  /** Those that run come first, as their cores do. */
+  /** Counts of cores by state, running ones first, as the cores are ordered. */
   private static Map<String, Integer> byState(Top top, Function<CoreSum, String> states) {
     Map<String, Integer> counts = new LinkedHashMap<>();
     top.cores().stream()

@@ -24,7 +24,7 @@ final class Precedence {
     questions++;
   }
 
-  /** It is answered. */
+  /** Ends a question. */
   synchronized void end() {
     questions--;
     quietFrom = System.nanoTime() + MOMENT_NS;

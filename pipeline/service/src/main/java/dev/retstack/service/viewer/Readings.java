@@ -22,7 +22,7 @@ import java.util.stream.Stream;
 final class Readings<Q, R> {
   private static final int KEPT = 4;
 
-  /** Who asks for it comes back within seconds. */
+  /** Time within which a client that waits for an answer asks again. */
   private static final Duration ASKED = Duration.ofSeconds(30);
 
   private final String phase;
@@ -31,11 +31,11 @@ final class Readings<Q, R> {
   private final Map<Q, Asked> readings = new LinkedHashMap<>(KEPT, 0.75f, true);
 
   /**
-   * Nothing was read.
+   * Begins with nothing read.
    *
-   * @param phase what it is called where it is said how far it is
+   * @param phase its name where progress is shown
    * @param chunks of the trace
-   * @param nanoTime the clock that tells how long nobody has asked
+   * @param nanoTime clock for the time since the last question
    */
   Readings(String phase, long chunks, LongSupplier nanoTime) {
     this.phase = phase;
@@ -43,7 +43,7 @@ final class Readings<Q, R> {
     this.nanoTime = nanoTime;
   }
 
-  /** One that was asked for. */
+  /** An answer that was asked for. */
   final class Asked {
     private final CompletableFuture<R> answer = new CompletableFuture<>();
     private volatile AboutView.Reading reading = now(0, 0);

@@ -77,7 +77,7 @@ public record WindowQuestion(String core, String session, OptionalLong from, Opt
     return to.orElse(Long.MAX_VALUE);
   }
 
-  /** As it is asked of a trace. */
+  /** The window of this question for a trace. */
   public TraceReplay.Window window(boolean counts) {
     return new TraceReplay.Window(
         key ->

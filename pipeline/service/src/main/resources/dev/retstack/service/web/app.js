@@ -32,7 +32,7 @@ const app = {
   state: {},
   about: () => about,
 
-  /** All cores: of a trace its index tells them at once, however long it is. */
+  /** All cores; the index of a trace has them at once, however long the trace is. */
   async cores(signal) {
     return about.kind === "trace" && about.cores?.length > 0
       ? about.cores.map((core) => ({ ...core, time: core.to }))

@@ -10,7 +10,10 @@ const LEAST_SECONDS = 300;
 const WHOLE = [...Array(16).keys()].flatMap((power) => [1, 2, 5].map((one) => one * 10 ** power)); // steps of an axis
 const STEPS = { ArrowLeft: -1, ArrowRight: 1, PageUp: -12, PageDown: 12, Home: -Infinity, End: Infinity };
 
-/** What is drawn: its name, its unit, its value in a slot of so many seconds, and more that its text says. */
+/**
+ * What is drawn: its name, its unit, its value in a slot of a number of seconds, and more for
+ * its text.
+ */
 const CURVES = [
   { name: "Records", unit: "records/s", of: (slot, seconds) => slot.records / seconds },
   { name: "Lag", unit: "chunks behind", of: (slot) => slot.lag ?? null },
@@ -22,7 +25,7 @@ const CURVES = [
 const clock = (millis, more) =>
   new Date(millis).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hourCycle: "h23", ...more });
 
-/** One curve, with the text of the slot that is pointed at, else of the last. */
+/** A curve, with the text of the slot under the pointer, else of the last. */
 class Curve {
   constructor(what, move) {
     this.what = what;

@@ -8,7 +8,10 @@ const BARS = 48;
 const HEIGHT = 96;
 const AXIS = 18;
 
-/** Bars of calls: one for each duration where there are few, else each so many times as long as the one before. */
+/**
+ * Bars of calls: one for each duration where there are few, else each longer than the one before
+ * by the same factor.
+ */
 export function bars(found) {
   const { min, max, durations } = found;
   const single = max - min < BARS;

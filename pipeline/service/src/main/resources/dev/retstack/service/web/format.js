@@ -13,7 +13,7 @@ export function visible(text) {
       .join(""));
 }
 
-/** A visible text of at most so many characters. */
+/** A visible text of at most `most` characters. */
 export function cut(text, most = LONG) {
   const whole = text.length <= most;
   return visible(whole ? text : text.slice(0, most - 1)) + (whole ? "" : "…");
@@ -97,7 +97,7 @@ export function noteNames(names) {
   }
 }
 
-/** The other names of a function, as far as answers told them. */
+/** The other names of a function, as far as answers had them. */
 export const otherNames = (shown) => [...(OTHERS.get(shown) ?? [])];
 
 /** What finds functions by any of their names. Empty: null. */

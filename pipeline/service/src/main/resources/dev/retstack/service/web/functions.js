@@ -113,7 +113,7 @@ function edgeTable(label, edges, key, app, unit) {
   return table.element;
 }
 
-/** Where a function begins in its source, in a place that stays empty if its image does not tell. */
+/** Where a function begins in its source, in a place that stays empty if its image has no lines. */
 export async function source(place, app, signal, of) {
   try {
     const report = await ask("/report", { ...app.window(), unit: app.state.unit }, signal);

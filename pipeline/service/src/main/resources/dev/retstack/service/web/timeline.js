@@ -130,7 +130,10 @@ class Timeline {
     this.measure();
   }
 
-  /** Whoever asks the stage for its size has all of the page laid out: so only when the size is another. */
+  /**
+   * Reads the size of the stage, only when it changed: reading makes the browser lay out all of the
+   * page.
+   */
   measure() {
     this.width = Math.max(200, this.stage.clientWidth);
     this.height = this.stage.clientHeight;
@@ -357,7 +360,10 @@ class Timeline {
     return [Math.max(0, Math.floor(this.view.from)), Math.max(0, Math.ceil(this.view.to))];
   }
 
-  /** Looks at the last time that is known. The answer for it tells how far the cores have come since. */
+  /**
+   * Looks at the last time that is known. The answer for it shows how far the cores have come
+   * since.
+   */
   follow() {
     const end = this.last() + 1;
     this.bounds.to = end - 1;
@@ -409,7 +415,10 @@ class Timeline {
     performance.measure("step-take", { start: came });
   }
 
-  /** Tells what is in sight. Tiles that are coarse reach beyond it, so that their calls are too many. */
+  /**
+   * Publishes what is in sight. Tiles that are coarse reach beyond it, so that their calls are
+   * too many.
+   */
   told() {
     const span = this.view.to - this.view.from;
     this.canvas.dataset.from = Math.floor(this.view.from);
@@ -632,7 +641,7 @@ class Timeline {
       const dim = this.match !== null && !this.match(text);
       const isOne = isOneCall(row);
       if (isOne && last && last.depth === row.depth && last.enter === row.enter && last.exit === row.exit) {
-        continue; // it goes on
+        continue; // the call continues
       }
       last = isOne ? row : last;
       const from = isOne ? Math.max(row.enter, this.view.from) : row.from;
