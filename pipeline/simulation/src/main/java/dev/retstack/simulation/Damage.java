@@ -7,7 +7,7 @@ import java.nio.ByteBuffer;
 import java.util.SplittableRandom;
 
 /**
- * One field of a chunk is changed on its way.
+ * Changes a field of a chunk on its way.
  *
  * @param field which
  * @param bits how: not 0

@@ -24,7 +24,7 @@ final class Seeds {
     each(property, DEFAULT, check);
   }
 
-  /** The same, of this many where the property is not given. */
+  /** Runs a check with this many seeds where the property is not given. */
   static void each(String property, int seeds, LongConsumer check) {
     Long one = Long.getLong("retstack.seed");
     int count = Integer.getInteger(property, seeds);

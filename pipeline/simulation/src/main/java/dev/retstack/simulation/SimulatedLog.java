@@ -9,7 +9,7 @@ import java.util.Optional;
 /** Partitions of chunks, appended to and read by offset; a core stays in one partition. */
 final class SimulatedLog {
   /**
-   * One entry.
+   * An entry.
    *
    * @param wire what a consumer reads
    * @param whole what was sent, where it arrived as it was

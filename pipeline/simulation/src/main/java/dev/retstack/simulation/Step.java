@@ -2,7 +2,7 @@ package dev.retstack.simulation;
 
 import java.util.Optional;
 
-/** One thing that happens in a simulated run. Every part of a sequence of steps is one too. */
+/** An event of a simulated run. Every part of a sequence of steps is a valid sequence too. */
 sealed interface Step {
   /** A chunk of a core reaches the log; one that is never sent is lost. */
   record Send(int core, int chunk, Optional<Damage> damage) implements Step {

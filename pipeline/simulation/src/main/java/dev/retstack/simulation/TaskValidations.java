@@ -120,7 +120,7 @@ final class TaskValidations {
     }
   }
 
-  /** A call that stands in no other was made by the task that is told. */
+  /** A call that stands in no other was made by the task of its row. */
   static void rootIsTrue(String what, CallTreeLog tree, int row, TrueCall call) {
     if (tree.parent(row) < 0) {
       equal(what + " task", call.task, tree.task(row));

@@ -62,7 +62,7 @@ final class Validations {
     notMore(report, cores, TimeRules.DEFAULT);
   }
 
-  /** The same under any rules of time. */
+  /** Checks that the report has no more than the truth, under any rules of time. */
   static void notMore(GraphState state, List<ModelCore> cores) {
     notMore(ReportBuilder.of(state).build(), cores, state.rules());
   }
@@ -262,7 +262,7 @@ final class Validations {
     }
   }
 
-  /** A loss hides anomalies but makes none of its own kind up. */
+  /** A loss hides anomalies but does not invent any. */
   static void noFalseAlarm(CoreGraph graph, ModelCore core) {
     none(
         graph,

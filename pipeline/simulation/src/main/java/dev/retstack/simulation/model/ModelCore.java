@@ -15,7 +15,7 @@ import java.util.SplittableRandom;
 
 /** A core that ran a model program, and its records cut into chunks. */
 public final class ModelCore {
-  /** Of so many chunks one begins anywhere, and has no keyframe unless by chance. */
+  /** One chunk in this many begins anywhere, and has a keyframe only by chance. */
   private static final int ANYWHERE = 4;
 
   private final CoreKey key;

@@ -243,7 +243,7 @@ public final class ModelProgram {
     log.frames = stack.tracer.frames();
   }
 
-  /** Another task goes on: the next one, or any. */
+  /** Continues with another task: the next one, or any. */
   private void switchTask() {
     int at = tasks.indexOf(current);
     int next = workload.contexts().inTurn() ? at + 1 : random.nextInt(tasks.size());
@@ -409,7 +409,10 @@ public final class ModelProgram {
     }
   }
 
-  /** A record is about to be written: whoever reads it knows that the abandoned calls are dead. */
+  /**
+   * Ends the abandoned calls: a record is about to be written, and its reader knows that they are
+   * dead.
+   */
   private void noticed() {
     if (!stack.abandoned.isEmpty()) {
       stack.abandoned.forEach(call -> call.end(clock, Ending.UNWOUND));

@@ -37,7 +37,7 @@ final class ModelStack {
     this.interrupt = interrupt;
   }
 
-  /** Calls that have not ended as far as records tell. */
+  /** Calls that have not ended as far as records show. */
   List<TrueCall> open() {
     List<TrueCall> open = new ArrayList<>(abandoned);
     for (Activation a : live) {

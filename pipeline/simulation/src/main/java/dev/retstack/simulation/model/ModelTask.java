@@ -8,7 +8,7 @@ public final class ModelTask {
   public final long id;
   public final int instance;
 
-  /** Its own stack, then those of interrupts. */
+  /** The task's stack, then those of interrupts. */
   final List<ModelStack> stacks = new ArrayList<>();
 
   /** Time for which it ran itself. */

@@ -72,7 +72,7 @@ public final class ModelTracer {
   /**
    * A return reached a handler slot; returns the address restored.
    *
-   * @param retP slot as the stack pointer foretells it
+   * @param retP slot as the stack pointer implies it
    */
   long exit(long time, long target, long retP, Defect defect) {
     int handler = handler(target);

@@ -6,7 +6,7 @@ import dev.retstack.graph.tree.Ending;
 public final class TrueInterrupt {
   public final long number;
 
-  /** The innermost call that is open where it came, as far as records tell; null for none. */
+  /** The innermost call that is open where it came, as far as records show; null for none. */
   public final TrueCall parent;
 
   public final long enter;

@@ -32,11 +32,11 @@ public record Workload(
    * How tasks are switched and interrupts come.
    *
    * @param tasks that run beside each other, at most
-   * @param switches chance that another task goes on
+   * @param switches chance that another task continues
    * @param births chance that a task begins or ends
    * @param interrupts chance that an interrupt comes
    * @param nested interrupts open at a time in one task, at most
-   * @param inTurn whether tasks go on in turn, or at random
+   * @param inTurn whether tasks continue in turn, or at random
    */
   public record Contexts(
       int tasks, int switches, int births, int interrupts, int nested, boolean inTurn) {
@@ -98,17 +98,17 @@ public record Workload(
         Contexts.any(random));
   }
 
-  /** The same program in which tasks are switched and interrupts come. */
+  /** This program, where tasks are switched and interrupts come. */
   public Workload with(Contexts others) {
     return new Workload(functions, calls, depth, down, tail, jump, plant, retStack, start, others);
   }
 
-  /** The same program with a ret_stack of that many frames. */
+  /** This program with a ret_stack of that many frames. */
   public Workload withRetStack(int frames) {
     return new Workload(functions, calls, depth, down, tail, jump, plant, frames, start, contexts);
   }
 
-  /** The same program with defects planted. */
+  /** This program with planted defects. */
   public Workload withDefects(int chance) {
     return new Workload(
         functions, calls, depth, down, tail, jump, chance, retStack, start, contexts);
