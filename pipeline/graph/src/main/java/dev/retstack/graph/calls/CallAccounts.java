@@ -22,8 +22,7 @@ import dev.retstack.schema.record.RecordBatch;
 import it.unimi.dsi.fastutil.longs.LongList;
 
 /**
- * Adds up the calls of a core: totals, call tree, digest, stats and anomalies. It also tells the
- * publishers. The stacks of the core report each event in the order in which it happens.
+ * Adds up the calls of a core: totals, call tree, digest, stats and anomalies. It also passes events to the publishers. The stacks of the core report each event in the order in which it happens.
  *
  * <p>One stack is current at a time. Open calls are counted for the current stack only, because
  * recursion counts once per stack. They are subtracted when the stack is left and when a chunk
@@ -279,8 +278,7 @@ class CallAccounts {
    * A function was called whose return is not seen: no frame, no duration.
    *
    * @param parent slot of the innermost open call, or {@link Frames#NONE}
-   * @param caller slot of the function that jumped here, or {@link Frames#NONE} where {@code
-   *     fromPc}, to which it will return, tells
+   * @param caller slot of the function that jumped here, or {@link Frames#NONE} where {@code fromPc}, to which it will return, shows it
    */
   void called(ShadowStack on, int parent, int caller, long selfPc, long fromPc, long time) {
     int callerFunction =
@@ -478,7 +476,7 @@ class CallAccounts {
     }
   }
 
-  /** The task at hand is switched out, and this one goes on. */
+  /** Switches from the current task to this one. */
   void switchedOut(ShadowStack on, TracedTask next, long time) {
     core.mixContext(TreeKind.SWITCH, next.id(), next.instance(), time);
     int parent = on.innermost();

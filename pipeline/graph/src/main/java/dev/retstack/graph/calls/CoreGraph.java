@@ -90,7 +90,7 @@ public final class CoreGraph extends KnownCore {
   /** Switches and interrupts in the digest, since the core is in memory. */
   private long contexts;
 
-  /** Of so many bytes on it was too large to rest. */
+  /** Bytes from which on the core was too large to rest. */
   private long tooLarge = Long.MAX_VALUE;
 
   private GraphEvents events;
@@ -98,7 +98,7 @@ public final class CoreGraph extends KnownCore {
   /** Null where nobody asks for it. */
   private Pyramid pyramid;
 
-  /** That of its state, whoever listens; null where there is none. */
+  /** Pyramid of the core's state, whatever else listens; null where there is none. */
   private Pyramid own;
 
   /**
@@ -192,10 +192,10 @@ public final class CoreGraph extends KnownCore {
   }
 
   /**
-   * What its calls add up to by their stacks: of all of them with {@link GraphLimits#withStacks},
+   * The core's calls, added up by their stacks: of all of them with {@link GraphLimits#withStacks},
    * else of those that its tree keeps. Calls that are open count as if they ended now.
    *
-   * @param nodes that are told apart, where the limits do not say it
+   * @param nodes number of nodes that are kept separate, where the limits do not say it
    */
   public Stacks stacks(int nodes) {
     long now = reconstructor.time();
@@ -317,13 +317,13 @@ public final class CoreGraph extends KnownCore {
     return stats;
   }
 
-  /** Another stack is at hand: that is part of the digest. */
+  /** Adds a change of the current stack to the digest. */
   void mixContext(TreeKind kind, long id, long detail, long time) {
     digest = CallDigest.add(digest, id, time, detail, kind.code(), Ending.count());
     contexts++;
   }
 
-  /** Whether a {@link CoreSegment} can go on from here, or be one. */
+  /** Whether a {@link CoreSegment} can continue from here, or be this core. */
   boolean isPlain() {
     return !isByTask()
         && events == null
@@ -430,12 +430,12 @@ public final class CoreGraph extends KnownCore {
     return rows;
   }
 
-  /** Who hears of calls, null for none. */
+  /** Listener for calls, null for none. */
   GraphEvents events() {
     return events;
   }
 
-  /** Its calls are put there from now on, whoever listens; null for nowhere. */
+  /** Puts the core's calls into this pyramid from now on; null for none. */
   public void placeIn(Pyramid pyramidOfState) {
     own = pyramidOfState;
   }

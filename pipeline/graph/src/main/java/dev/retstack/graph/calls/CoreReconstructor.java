@@ -164,7 +164,7 @@ public final class CoreReconstructor {
   }
 
   /**
-   * Begins with a chunk that is not the core's first, and the calls that its keyframe tells of, as
+   * Begins with a chunk that is not the core's first, and the calls of its keyframe, as
    * {@link CoreSegment} does.
    *
    * @return false where a limit keeps one of them out
@@ -209,7 +209,7 @@ public final class CoreReconstructor {
   /**
    * A chunk without records behind what was taken, for a core that goes on from here elsewhere.
    *
-   * @param at no call that is open is told to be older, nor is the chunk
+   * @param at earliest time of the chunk and of its open calls
    * @param unit of the core
    */
   public ChunkMeta behind(long at, ClockUnit unit) {
@@ -280,7 +280,7 @@ public final class CoreReconstructor {
       accounts.count(Stat.GAP_RECORDS, missing);
       accounts.count(Stat.GAP_CHUNKS, meta.sequence() - nextSequence);
       report(Anomaly.ofGap(at, nextSequence, meta.sequence(), missing));
-      // a chunk that did not come may have told of records dropped before it
+      // a missing chunk may have reported records dropped before it
       lose(loss, StackLosses.UNBOUNDED, told);
     }
     if (meta.lostBefore() > 0) {
@@ -453,7 +453,7 @@ public final class CoreReconstructor {
     }
   }
 
-  /** A record that is none: it tells the time and nothing else. */
+  /** An invalid record: only its time is used. */
   private void bad(long at) {
     accounts.count(Stat.BAD_RECORDS, 1);
     time = Math.max(time, at);
@@ -470,7 +470,7 @@ public final class CoreReconstructor {
   }
 
   /**
-   * What is open may have ended.
+   * Notes a loss: open calls may have ended.
    *
    * @param told whether a keyframe follows
    */
@@ -536,7 +536,7 @@ public final class CoreReconstructor {
     return tasks.table().counts().entries();
   }
 
-  /** Calls that began in a loss, as a keyframe told. */
+  /** Calls that began in a loss and are known from a keyframe. */
   public long adopted() {
     return tasks.table().counts().adopted();
   }

@@ -21,7 +21,7 @@ public abstract sealed class KnownCore permits CoreGraph, RestingCore {
   private final CallProfile profile;
   private final StateBudget.Account account;
 
-  /** Its number in the log of the state, and hashes of what that holds of it. */
+  /** Number in the state's log, and hashes of what the log holds of the core. */
   private long number;
 
   long writtenFrames = StateLog.NONE;
@@ -44,7 +44,7 @@ public abstract sealed class KnownCore permits CoreGraph, RestingCore {
     this.account = account;
   }
 
-  /** The same core in its other form. */
+  /** Makes the other form of a core. */
   KnownCore(KnownCore core) {
     this(core.key, core.image, core.unit, core.profile, core.account);
     isIn(core);
@@ -97,7 +97,7 @@ public abstract sealed class KnownCore permits CoreGraph, RestingCore {
     Fields.writeText(out, unit.name());
   }
 
-  /** Its number in the log of the state. */
+  /** Number in the state's log. */
   public final long number() {
     return number;
   }
@@ -111,7 +111,7 @@ public abstract sealed class KnownCore permits CoreGraph, RestingCore {
     return StateLog.core(number, name);
   }
 
-  /** It leaves the state, and its log. */
+  /** Removes the core from the state's log. */
   public final void leave(StateLog log) {
     writtenFrames = log.remove(part(""), writtenFrames);
     writtenTree = log.remove(part(StateLog.TREE), writtenTree);

@@ -1,2 +1,5 @@
-/** One core: which call a record opens, ends or proves dead, and what its calls add up to. */
+/**
+ * The reconstruction of a core: which call a record opens, ends or proves dead, and what its
+ * calls add up to.
+ */
 package dev.retstack.graph.calls;

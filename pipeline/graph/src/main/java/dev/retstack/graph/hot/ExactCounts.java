@@ -7,7 +7,7 @@ import java.util.List;
 
 /** Every call counted under its address: no decay, no increment, no replacement. */
 public final class ExactCounts implements HotCounter {
-  /** Addresses with a count of their own; further ones are counted together as not kept. */
+  /** Addresses with a separate count; further ones are counted together as not kept. */
   public static final int MAX_ADDRESSES = 1 << 18;
 
   static final Comparator<HotCount> ORDER =

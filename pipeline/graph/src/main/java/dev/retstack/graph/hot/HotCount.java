@@ -9,7 +9,7 @@ package dev.retstack.graph.hot;
  */
 public record HotCount(long address, long hits, long ratio) {
 
-  /** The same count of an address that is written so. */
+  /** This count under another form of its address. */
   HotCount at(long other) {
     return new HotCount(other, hits, ratio);
   }

@@ -13,10 +13,10 @@ public sealed interface HotCounter permits SeedTable, ExactCounts {
   /** The addresses, most hits first. */
   List<HotCount> counts();
 
-  /** What all hits add up to: the whole of which the ratios tell the part. */
+  /** Sum of all hits: the whole to which the ratios refer. */
   long total();
 
-  /** Calls counted under no address of their own, because there are too many. */
+  /** Calls counted under no separate address, because there are too many. */
   long notKept();
 
   /**

@@ -27,7 +27,7 @@ public record HotProfile(
     rows = List.copyOf(rows);
   }
 
-  /** The same with at most so many rows. */
+  /** This profile with at most {@code count} rows. */
   public HotProfile top(int count) {
     return new HotProfile(
         session,

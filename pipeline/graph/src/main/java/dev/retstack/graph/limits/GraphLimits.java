@@ -27,18 +27,18 @@ public record GraphLimits(
   public static final GraphLimits DEFAULT =
       new GraphLimits(65_536, 100_000, 100, 1 << 18, 1 << 20, 100_000, 4096, 0);
 
-  /** The same, to be changed. */
+  /** A builder that begins with these limits. */
   public Builder but() {
     return new Builder(this);
   }
 
-  /** The same limits with another size of the call tree. */
+  /** These limits with another size of the call tree. */
   public GraphLimits withTreeCallsPerCore(int calls) {
     return but().treeCallsPerCore(calls).build();
   }
 
   /**
-   * The same limits for a state whose calls add up by their stacks: all of them pass through its
+   * These limits for a state whose calls add up by their stacks: all of them pass through its
    * call trees. Runs of linked records are added up at once, others are rows first.
    */
   public GraphLimits withStacks(int nodes) {

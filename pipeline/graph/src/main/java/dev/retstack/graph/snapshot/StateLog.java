@@ -76,7 +76,7 @@ public final class StateLog {
     return put(to, key, before, part.take());
   }
 
-  /** The same of these bytes. */
+  /** Puts these bytes under a key, unless they have the hash {@code before}. */
   public long put(StateChanges to, String key, long before, byte[] bytes) {
     long hash = hash(key, bytes);
     if (hash != before) {
@@ -135,11 +135,7 @@ public final class StateLog {
     }
   }
 
-  /**
-   * All of it is read: numbers go on.
-   *
-   * @param largest of those in use
-   */
+  /** Ends reading; new numbers follow those in use. @param largest number in use */
   public void resume(long largest) throws IOException {
     if (largest >= resumeAt) {
       throw new IOException("corrupt state: %d numbers, %d in use".formatted(resumeAt, largest));

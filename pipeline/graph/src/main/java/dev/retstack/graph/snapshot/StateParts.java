@@ -100,12 +100,12 @@ public final class StateParts {
     return parts.get("t/" + number);
   }
 
-  /** Its blocks of functions, by their numbers. */
+  /** Blocks of functions of a profile, by their numbers. */
   public NavigableMap<Long, byte[]> functions(long number) {
     return blocks(totals.get(number).functions, "t/" + number + StateLog.FUNCTIONS);
   }
 
-  /** Its blocks of arcs, by their numbers. */
+  /** Blocks of arcs of a profile, by their numbers. */
   public NavigableMap<Long, byte[]> arcs(long number) {
     return blocks(totals.get(number).arcs, "t/" + number + StateLog.ARCS);
   }

@@ -38,7 +38,7 @@ final class CoreTable {
   /** In the order in which they were first seen. */
   private final Map<CoreKey, KnownCore> all = new LinkedHashMap<>();
 
-  /** Those in memory, last that which was used last; empty where the budget has no bound. */
+  /** Cores in memory, the last used one last; empty where the budget has no bound. */
   private final LinkedHashMap<CoreKey, CoreGraph> awake = new LinkedHashMap<>(16, 0.75f, true);
 
   private final boolean rests;
@@ -70,7 +70,7 @@ final class CoreTable {
     return Collections.unmodifiableCollection(all.values());
   }
 
-  /** As it is kept; null where there is none. */
+  /** The core in the form in which it is kept; null where there is none. */
   KnownCore known(CoreKey key) {
     return all.get(key);
   }
@@ -122,7 +122,7 @@ final class CoreTable {
     makeRoom(core.account().used(), core);
   }
 
-  /** Lets cores go to rest until so many bytes can be promised, or only the least are left. */
+  /** Lets cores go to rest until this many bytes can be promised, or only the least are left. */
   void makeRoom(long bytes) {
     makeRoom(bytes, null);
   }

@@ -62,7 +62,7 @@ import java.util.function.Supplier;
  * between. Not safe for use by several threads at once.
  */
 public final class GraphState {
-  /** Of the snapshots that are written, and the only one that is read. */
+  /** Version of the snapshots that are written, and the only one that is read. */
   public static final int VERSION = 1;
 
   /** Key of the part that is written with each change, and without which there is no state. */
@@ -122,7 +122,7 @@ public final class GraphState {
     this(limits, rules, StateBudget.UNLIMITED);
   }
 
-  /** The same, which holds no more than a budget allows; {@link #close} gives that back. */
+  /** A state that holds no more than a budget allows; {@link #close} gives its bytes back. */
   public GraphState(GraphLimits limits, TimeRules rules, StateBudget budget) {
     this(limits, rules, budget, false);
   }
@@ -158,7 +158,7 @@ public final class GraphState {
     return rules;
   }
 
-  /** Those who publish spans and anomalies hear of them from now on; null for none. */
+  /** Sets the listener that publishes spans and anomalies; null for none. */
   public void events(GraphEvents listener) {
     events = listener;
   }
@@ -202,8 +202,8 @@ public final class GraphState {
   }
 
   /**
-   * For a part of a trace: a core begins with the first chunk that is taken of it, and what was
-   * before is not missing, if the chunk tells by a keyframe what is open.
+   * Makes this the state of a part of a trace: a core begins with the first chunk that is
+   * taken of it, and what was before is not missing, if the chunk has a keyframe.
    */
   public GraphState anywhere() {
     anywhere = true;
@@ -276,7 +276,7 @@ public final class GraphState {
     return budget.open(promise).lenient(restoring);
   }
 
-  /** It is not used any more: what it holds of the budget is free for others. */
+  /** Closes the state and gives its bytes back to the budget. */
   public void close() {
     cores.known().forEach(core -> core.account().close());
     profiles.values().forEach(profile -> profile.account().close());
@@ -453,7 +453,7 @@ public final class GraphState {
    * Begins to rebuild a core of this state from a chunk on, ahead of time and elsewhere. Safe for
    * use by several threads.
    *
-   * @return empty where that chunk does not tell enough for it
+   * @return empty where that chunk is not enough for it
    */
   public Optional<CoreSegment> segment(
       CoreKey key, ImageInfo image, ChunkMeta meta, RecordBatch batch) {
@@ -461,7 +461,7 @@ public final class GraphState {
   }
 
   /**
-   * Has a core go on with a segment of it.
+   * Joins a segment to its core.
    *
    * @return false where it does not continue what was taken: then its chunks must be applied
    */
@@ -491,7 +491,7 @@ public final class GraphState {
   }
 
   /**
-   * Drops the sessions that are over, of which all was told; returns their names.
+   * Drops the sessions that are over and fully published; returns their names.
    *
    * @param waiting sessions of which chunks are still to come: they stay until then
    */

@@ -91,7 +91,7 @@ public final class SessionAges {
   }
 
   /**
-   * The log goes on to a chunk: sessions that are silent for too long by now are over, this one
+   * Moves the log's time to a chunk: sessions that are silent for too long by now are over, this one
    * excepted.
    *
    * @param millis when the log had it, since 1970-01-01 UTC; negative = not known
