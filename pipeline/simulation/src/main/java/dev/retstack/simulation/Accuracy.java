@@ -35,12 +35,12 @@ public final class Accuracy {
   }
 
   /**
-   * One measure in percent of the truth; right, truncated and missing add up to 100.
+   * A measure in percent of the truth; right, truncated and missing add up to 100.
    *
-   * @param right told as it was
-   * @param truncated told to be cut off by a loss: so much of it is certain
-   * @param missing not told
-   * @param wrong told and not so
+   * @param right reported as it was
+   * @param truncated reported as cut off by a loss
+   * @param missing not reported
+   * @param wrong reported and untrue
    */
   public record Shares(double right, double truncated, double missing, double wrong) {
     static Shares of(double truth, double right, double truncated, double wrong) {
@@ -54,11 +54,11 @@ public final class Accuracy {
   }
 
   /**
-   * The accuracy of one run.
+   * The accuracy of a run.
    *
    * @param lost share of the records that is lost, in percent
-   * @param completeness as the report tells it, in percent
-   * @param calls calls, by their function, parent where told, beginning and end
+   * @param completeness as the report says, in percent
+   * @param calls calls, by their function, parent where known, beginning and end
    * @param edges calls by their caller and callee
    * @param total time of the calls with all below them; of truncated calls the least that is
    *     certain
@@ -122,7 +122,7 @@ public final class Accuracy {
         self(report));
   }
 
-  /** Sums of what was told, by how it relates to the truth. */
+  /** Sums of what was reported, by how it relates to the truth. */
   private static final class Tally {
     long right;
     long truncated;

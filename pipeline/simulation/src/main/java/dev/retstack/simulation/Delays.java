@@ -38,7 +38,7 @@ final class Delays {
     return arrivals.stream().map(Arrival::number).toList();
   }
 
-  /** Those arrivals that come neither again nor behind a later one. */
+  /** Keeps the arrivals that come once and in order. */
   static List<Integer> inOrder(List<Integer> arrivals) {
     List<Integer> kept = new ArrayList<>();
     for (int number : arrivals) {

@@ -63,7 +63,7 @@ public record Faults(
     return random.nextBoolean() ? random.nextInt(most) : 0;
   }
 
-  /** The same, and chunks come again. */
+  /** These faults, where chunks also come again. */
   Faults withDuplicates(int chance) {
     return new Faults(seed, dropRecords, dropChunk, chance, late, damage, crash, rebalance, cut);
   }

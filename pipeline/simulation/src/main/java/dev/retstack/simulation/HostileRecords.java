@@ -31,7 +31,7 @@ import java.util.zip.CRC32C;
  * ret_stack most of the time, to reach deep states; others are noise.
  */
 final class HostileRecords {
-  /** Interrupts that a keyframe tells of, at most. */
+  /** Interrupts in a keyframe at most. */
   private static final int MOST_NESTED = 6;
 
   /** Mappings in a keyframe at most. */
@@ -54,7 +54,7 @@ final class HostileRecords {
 
   /** Something else happens. */
   enum Other implements Step {
-    /** The state is written down, and one that was read from that goes on beside it. */
+    /** Writes the state, reads it back, and continues beside it with the copy. */
     SNAPSHOT,
     /** Everything that can be shown is shown. */
     LOOK,
@@ -219,7 +219,7 @@ final class HostileRecords {
     return steps;
   }
 
-  /** One core that sends. */
+  /** A core that sends. */
   private final class Core {
     private final CoreKey key;
     private final Map<Long, List<long[]>> stacks = new HashMap<>();
@@ -421,7 +421,7 @@ final class HostileRecords {
           wrong == 3 ? anyAddress() : f[3]);
     }
 
-    /** Another record as it may come. */
+    /** Adds any other record that may come. */
     private void other(RecordBatch batch) {
       int depth = stack.size();
       switch (random.nextInt(12)) {
