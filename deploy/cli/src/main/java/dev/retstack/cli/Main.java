@@ -105,7 +105,7 @@ public final class Main {
     return ExitCode.USAGE;
   }
 
-  /** What is no option, or no verb, with what was perhaps meant. */
+  /** An unknown option or verb, with what was perhaps meant. */
   private static String odd(UnmatchedArgumentException thrown) {
     CommandLine command = thrown.getCommandLine();
     List<String> words = thrown.getUnmatched();
@@ -146,7 +146,7 @@ public final class Main {
     };
   }
 
-  /** What went wrong, where it is no defect. */
+  /** Message of a failure, unless it is a defect. */
   private static Optional<String> sentence(Exception thrown) {
     return switch (thrown) {
       case CommandException known -> Optional.of(known.getMessage());

@@ -280,7 +280,7 @@ public final class TraceFileReader implements Closeable {
     }
   }
 
-  /** Takes the block behind the index or a pyramid's block; null where it is no seal. */
+  /** Takes the block behind the index or a pyramid's block; null where it is not a seal. */
   private TraceSeal sealOrPyramid(long at, PyramidCheck pyramid)
       throws IOException, CutOffException {
     int length = readBlock(at);

@@ -128,7 +128,7 @@ public final class BenchOptions {
     return stateFunctions;
   }
 
-  /** Heap of members that are JVMs of their own. */
+  /** Heap of members that run in separate JVMs. */
   public String stateHeap() {
     return stateHeap;
   }

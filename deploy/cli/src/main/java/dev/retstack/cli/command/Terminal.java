@@ -40,7 +40,7 @@ public record Terminal(
         System.getenv());
   }
 
-  /** Standard output as it is: for colours of ours, a program's own output, and what is no text. */
+  /** Standard output as it is: for colours of ours, a program's output, and binary data. */
   public PrintStream rawOut() {
     return ((VisibleStream) out).raw();
   }

@@ -82,7 +82,7 @@ public final class SourceOptions {
   /**
    * Replays the trace, or a window of it.
    *
-   * @throws CommandException where the file is no trace, or was changed
+   * @throws CommandException where the file is not a trace, or was changed
    */
   public GraphState replay(
       GraphState state, Optional<TraceReplay.Window> window, Terminal terminal) {

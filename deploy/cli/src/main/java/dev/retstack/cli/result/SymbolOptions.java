@@ -141,7 +141,7 @@ public final class SymbolOptions {
     }
   }
 
-  /** What is no program, as a folder may hold, is passed over. */
+  /** Skips files of a folder that are not programs. */
   private void addIfAny(Path path, Map<String, SymbolTable> functions) {
     try {
       add(ElfFile.parse(path), path, functions);

@@ -11,9 +11,10 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Documents are easy to read in a terminal, and use the common word. */
+/** Documents are easy to read in a terminal; documents and comments use the common word. */
 class ProseTest {
   private static final int COLUMNS = 120;
 
@@ -31,6 +32,25 @@ class ProseTest {
           Map.entry("without a word", "silently"),
           Map.entry("mend|mends|mended", "fix"),
           Map.entry("by the hour|unless said otherwise|unless told otherwise", "default: N"));
+
+  /** Words of comments alone: documents quote messages that have them. */
+  private static final Map<String, String> COMMENT_WORDS =
+      Map.of(
+          "told|tells?", "says, shows, reports, distinguishes",
+          "going on|went on", "continues",
+          "^(the same|it is told|it goes on|one begins)[.,;]", "a sentence with a subject",
+          "^(those|that) of [a-z]+ [a-z]+[.,;]", "a sentence with a subject",
+          "^the same (with|without|for|in|as)", "these settings with, a copy with");
+
+  /** Modules whose comments use the common word; the others follow. */
+  private static final List<String> MODULES =
+      List.of("schemas", "emulators/unicorn", "pipeline/graph", "pipeline/simulation", "deploy");
+
+  private static final Pattern COMMENT =
+      Pattern.compile(
+          "\"\"\".*?\"\"\"|\"(?:\\\\.|[^\"\\\\\n])*+\"|'(?:\\\\.|[^'\\\\\n])*+'"
+              + "|(?<block>/\\*.*?\\*/)|(?<line>//[^\n]*(?:\n\\s*//[^\n]*)*+)",
+          Pattern.DOTALL);
 
   @Test
   void linesEndAtColumn120OutsideTablesAndCode() throws IOException {
@@ -50,16 +70,60 @@ class ProseTest {
     List<String> found = new ArrayList<>();
     for (Path document : Repository.documents()) {
       String text = String.join(" ", prose(document)).replaceAll("`[^`]*`|\"[^\"]*\"", "_");
-      for (Map.Entry<String, String> word : WORDS.entrySet()) {
-        Pattern pattern = Pattern.compile("\\b(" + word.getKey() + ")\\b");
-        for (Matcher m = pattern.matcher(text.toLowerCase(Locale.ROOT)); m.find(); ) {
-          String around = text.substring(Math.max(0, m.start() - 40), m.end());
-          found.add(
-              Repository.root().relativize(document) + ": ..." + around + " → " + word.getValue());
+      find(WORDS, document, text, found);
+    }
+    assertThat(found).isEmpty();
+  }
+
+  @Test
+  void commentsUseTheCommonWord() throws IOException {
+    List<String> found = new ArrayList<>();
+    for (Path source : sources()) {
+      for (Matcher m = COMMENT.matcher(Files.readString(source)); m.find(); ) {
+        String comment = m.group("block") == null ? m.group("line") : m.group("block");
+        if (comment != null) {
+          String text = text(comment);
+          find(WORDS, source, text, found);
+          find(COMMENT_WORDS, source, text, found);
         }
       }
     }
     assertThat(found).isEmpty();
+  }
+
+  /** Prose of a comment; code spans, links, quotations and names of parameters are free. */
+  private static String text(String comment) {
+    return comment
+        .replaceAll("(?m)^\\s*(/\\*+|\\*+/?|//+)|\\*+/$", " ")
+        .replaceAll("(?s)\\{@\\w+ [^}]*}|`[^`]*`|\"[^\"]*\"|@param \\w+", "_")
+        .replaceAll("\\s+", " ")
+        .strip();
+  }
+
+  private static List<Path> sources() throws IOException {
+    List<Path> sources = new ArrayList<>();
+    for (String module : MODULES) {
+      try (Stream<Path> files = Files.walk(Repository.root().resolve(module))) {
+        files
+            .filter(file -> file.toString().matches(".*/src/main/.*\\.(java|js|c|h)"))
+            .forEach(sources::add);
+      }
+    }
+    assertThat(sources).hasSizeGreaterThan(100);
+    return sources;
+  }
+
+  private static void find(
+      Map<String, String> words, Path file, String text, List<String> found) {
+    for (Map.Entry<String, String> word : words.entrySet()) {
+      String key = word.getKey();
+      Pattern pattern = Pattern.compile(key.startsWith("^") ? key : "\\b(" + key + ")\\b");
+      for (Matcher m = pattern.matcher(text.toLowerCase(Locale.ROOT)); m.find(); ) {
+        String around = text.substring(Math.max(0, m.start() - 40), m.end());
+        found.add(
+            Repository.root().relativize(file) + ": ..." + around + " → " + word.getValue());
+      }
+    }
   }
 
   /** Lines of a document outside its code fences. */
