@@ -45,7 +45,7 @@ final class HiddenRegisters {
     byFrame.put(frame, state);
   }
 
-  /** It returns: all registers are what they were. */
+  /** Restores all registers when a handler returns. */
   void restore(long frame) {
     CpuState state = byFrame.remove(frame);
     if (state != null) {

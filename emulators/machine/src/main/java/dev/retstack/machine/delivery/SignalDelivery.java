@@ -17,8 +17,8 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * Calls the signal handlers of a program, and goes on where they return. In the trace a handler is
- * an interrupt. The core stands still meanwhile, and no virtual time passes.
+ * Calls the signal handlers of a program, and continues where they return. In the trace a
+ * handler is an interrupt. The core stands still meanwhile, and no virtual time passes.
  */
 public final class SignalDelivery {
   /** Signals without an instruction between: more is a handler that can never begin. */
@@ -42,7 +42,7 @@ public final class SignalDelivery {
   private int idle;
 
   /**
-   * @param listener is told of handlers
+   * @param listener hears of handlers
    */
   public SignalDelivery(Machine machine, LinuxProcess process, HandlerListener listener) {
     engine = machine.engine();
@@ -61,7 +61,7 @@ public final class SignalDelivery {
   }
 
   /**
-   * Behind {@code rt_sigreturn} or {@code swapcontext}: where the program goes on.
+   * Behind {@code rt_sigreturn} or {@code swapcontext}: where the program continues.
    *
    * @param now executed instructions
    * @return the pc as it is if no handler returns; empty where the program ended
@@ -111,7 +111,7 @@ public final class SignalDelivery {
   /**
    * Calls the handlers of all signals that wait for the running thread.
    *
-   * @return where it goes on; empty where the program ended
+   * @return where it continues; empty where the program ended
    */
   public OptionalLong deliver(long pc, long now) {
     long at = pc;
@@ -158,10 +158,10 @@ public final class SignalDelivery {
   }
 
   /**
-   * An instruction failed.
+   * Handles an instruction that failed.
    *
    * @param pc of it
-   * @return where the program goes on; empty where nobody handles it
+   * @return where the program continues; empty without a handler
    */
   public OptionalLong fault(SignalInfo info, long pc, long now) {
     int signal = info.signal();

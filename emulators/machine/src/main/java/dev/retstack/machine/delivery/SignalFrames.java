@@ -214,7 +214,7 @@ final class SignalFrames {
    * Makes the registers those of a frame that is there.
    *
    * @param older true for the frame of a handler without SA_SIGINFO
-   * @return where the program goes on
+   * @return where the program continues
    */
   long pop(long frame, ThreadSignals thread, boolean older) {
     ByteBuffer from = ByteBuffer.wrap(memory.read(frame, abi.frameBytes())).order(isa.order());
@@ -236,7 +236,7 @@ final class SignalFrames {
    * Makes the registers those of a frame.
    *
    * @param kept registers that stay as they are
-   * @return where the program goes on
+   * @return where the program continues
    */
   private long restore(ByteBuffer from, List<Integer> kept) {
     long pc = 0;
@@ -287,7 +287,7 @@ final class SignalFrames {
   /**
    * Makes the registers those of a context, but not the one of the thread's storage.
    *
-   * @return where the program goes on
+   * @return where the program continues
    * @throws GuestAccessException where it cannot be read
    */
   long loadContext(long context) {

@@ -100,7 +100,7 @@ final class Arm {
   private static final ReturnReads FRAME_READS =
       ReturnReads.byForms(_ -> 4, MOV_FP).where(A32::makesApcsFrame);
 
-  /** The same along frames of clang; {@code ldr rn, [fp, #4]} and {@code [fp]}. */
+  /** Reads along frames of clang: {@code ldr rn, [fp, #4]} and {@code [fp]}. */
   private static final ReturnReads CLANG_FRAME_READS =
       ReturnReads.byForms(
               _ -> 4,

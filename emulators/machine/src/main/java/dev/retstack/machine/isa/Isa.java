@@ -23,7 +23,7 @@ import java.util.function.IntToLongFunction;
  * a field here, or of a card. Nothing outside this package asks which ISA it has.
  *
  * @param name as users write it: {@code x86_64}
- * @param elf what its ELF files have of their own
+ * @param elf what is special in its ELF files
  * @param wordBytes bytes of an address: 4 or 8
  * @param order byte order
  * @param engine how Unicorn opens it
@@ -81,11 +81,11 @@ public record Isa(
 
   /**
    * Where a block must be left for a page that it is the first to use. The engine looks the page up
-   * and goes on inside of the block, but keeps what was decoded of the instruction for the next
+   * and continues inside the block, but keeps what was decoded of the instruction for the next
    * block (Unicorn 2272): MIPS then runs the first instruction of a branch's target twice, once as
    * a delay slot; Thumb runs it as if it stood in the IT block.
    *
-   * @param register tells by its bits of {@code mask} that the instruction is such a one; {@link
+   * @param register shows by its bits of {@code mask} that the instruction is such a one; {@link
    *     Registers#NONE}: {@code mask} alone decides, not 0 being always
    */
   public record Leaves(int register, long mask) {

@@ -226,7 +226,7 @@ final class M68kReturns implements ReturnReads {
       }
     }
 
-    /** Of the coprocessor for floating point. */
+    /** Decodes instructions of the coprocessor for floating point. */
     private void floats(int word) {
       int type = word >>> 6 & 7;
       if (type == 2 || type == 3) { // fbcc

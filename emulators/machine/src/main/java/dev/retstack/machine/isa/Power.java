@@ -552,7 +552,7 @@ record Power(ByteOrder order, int wordBytes) {
     return Encoding.words(order, instructions);
   }
 
-  /** The same, in hex. */
+  /** Code of these instructions in hex. */
   String hex(int... instructions) {
     return HexFormat.of().formatHex(code(instructions));
   }
@@ -604,7 +604,7 @@ record Power(ByteOrder order, int wordBytes) {
             96, "instruction that does not exist"));
   }
 
-  /** {@code sc}; the engine stops behind it. CR0.SO tells that the result is an error number. */
+  /** {@code sc}; the engine stops behind it. CR0.SO says that the result is an error number. */
   SyscallAbi.Builder systemCalls(String platform) {
     return SyscallAbi.onInterrupt(8)
         .number("powerpc", UC_PPC_REG_0)

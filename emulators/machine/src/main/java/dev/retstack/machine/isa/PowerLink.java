@@ -21,7 +21,7 @@ record PowerLink(Power power) implements LinkReads.Steps {
   /** Bases of frames: the stack and frame pointers, and those of prologues of big frames. */
   private static final long FRAMES = 0x8000_0802L;
 
-  /** Of opcode 31, those of arithmetic that have no third register. */
+  /** Arithmetic of opcode 31 without a third register. */
   private static final IntSet OF_ONE = IntSet.of(104, 200, 202, 232, 234);
 
   /** Which functions read the return address in lr. */

@@ -376,7 +376,7 @@ final class S390x {
     return (big(code, 4) & 0xfff) + (14 - first) * 8L;
   }
 
-  /** So many bytes of code as a number. */
+  /** The first {@code bytes} bytes of code as a number. */
   private static long big(long code, int bytes) {
     return CallForm.swap(code, bytes);
   }
@@ -387,7 +387,7 @@ final class S390x {
     return kind == 0 ? 2 : kind == 3 ? 6 : 4;
   }
 
-  /** Takes the sites of so many {@code jgnop}, no more and no less. */
+  /** Takes the sites of exactly {@code count} {@code jgnop}. */
   private static Prologue jgnops(int count) {
     return (code, function, site, after) -> {
       int found = 0;

@@ -23,10 +23,10 @@ final class S390xLink implements LinkReads.Steps {
   /** r11 and r15. */
   private static final long FRAMES = 0x8800L;
 
-  /** Of two bytes: those that write their first register and do not read it. */
+  /** Opcodes of two bytes that write their first register and do not read it. */
   private static final IntSet WRITES_2 = IntSet.of(0x10, 0x11, 0x12, 0x13, 0x18);
 
-  /** Of four bytes with an index: {@code la}, {@code lh}, {@code l}. */
+  /** Opcodes of four bytes with an index: {@code la}, {@code lh}, {@code l}. */
   private static final IntSet WRITES_4 = IntSet.of(0x41, 0x48, 0x58);
 
   /** Behind b9: {@code lgr}, {@code lgfr}, {@code llgcr}, sums of two others, ... */
@@ -85,7 +85,7 @@ final class S390xLink implements LinkReads.Steps {
     }
   }
 
-  /** Of an instruction's first register. */
+  /** Notes the use of an instruction's first register. */
   private static void first(int register, boolean writesOnly, boolean writes, LinkReads.Way way) {
     if (!writesOnly) {
       way.reads(register);

@@ -438,7 +438,7 @@ final class X86 {
         .slotFromFp(word);
   }
 
-  /** Six arguments: in registers, or of 32 bits so many words above a register. */
+  /** Six arguments: in registers, or with 32 bits in words above a register. */
   private AbiCard.Builder arguments(AbiCard.Builder card, int base, int words) {
     return wide
         ? card.arguments(

@@ -14,7 +14,7 @@ final class CodePages {
   private final long start;
   private final int shift;
 
-  /** None yet; the first will stand at a page's beginning, each in {@code 1 << shift} bytes. */
+  /** Begins empty; the first will stand at a page's beginning, each in {@code 1 << shift} bytes. */
   CodePages(GuestMemory memory, Isa isa, long start, int shift) {
     this.memory = memory;
     this.idleLoop = isa.stops().idleLoops().getFirst();

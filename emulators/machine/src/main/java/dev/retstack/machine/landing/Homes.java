@@ -38,7 +38,7 @@ public final class Homes {
   private final LongArrayList targets = new LongArrayList();
   private final Long2IntMap byTarget = new Long2IntOpenHashMap();
 
-  /** Those of a landing page, from an address on. */
+  /** Homes of a landing page, from an address on. */
   Homes(GuestMemory memory, Isa isa, long start, long tail, long mailbox) {
     this.memory = memory;
     this.landing = isa.landing();
@@ -54,7 +54,7 @@ public final class Homes {
     return start;
   }
 
-  /** One past the last that there is room for: the handler slots begin there. */
+  /** End of the room for homes: the handler slots begin there. */
   public long end() {
     return start + BYTES;
   }
@@ -82,7 +82,7 @@ public final class Homes {
     return targets.getLong(index);
   }
 
-  /** Address of the word that says where a home goes on. */
+  /** Address of the word that says where a home continues. */
   long word(int index) {
     return landing.homeWord() == 0 ? mailbox : address(index) + landing.homeWord();
   }

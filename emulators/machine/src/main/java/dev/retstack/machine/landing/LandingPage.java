@@ -10,7 +10,7 @@ import java.util.List;
  * The guest page where hijacked returns arrive.
  *
  * <pre>
- *   start     handler slot 0        each goes on at the address in the mailbox
+ *   start     handler slot 0 each continues at the address in the mailbox
  *             ...
  *             handler slot 63
  *   end       tail                  shared code of the slots, where the ISA needs it
@@ -99,7 +99,7 @@ public final class LandingPage {
     return at;
   }
 
-  /** One past the last handler slot of a landing page at {@code start}. */
+  /** End of the handler slots of a landing page at {@code start}. */
   public static long endOf(long start, Isa isa) {
     return start + (long) SLOTS * isa.landing().stride();
   }
@@ -127,7 +127,7 @@ public final class LandingPage {
     return start;
   }
 
-  /** One past the last handler slot. */
+  /** End of the handler slots. */
   public long end() {
     return end;
   }
@@ -218,12 +218,12 @@ public final class LandingPage {
     return Long.compareUnsigned(address - start, GuestMemory.PAGE) < 0 || homes.holds(address);
   }
 
-  /** Says where the landing code of a place goes on. */
+  /** Sets where the landing code of a place continues. */
   public void goOnAt(int place, long address) {
     memory.writeWord(place < SLOTS ? mailbox() : homes.word(place - SLOTS), address);
   }
 
-  /** Address of the word that says where the landing code goes on. */
+  /** Address of the word that says where the landing code continues. */
   public long mailbox() {
     return start + GuestMemory.PAGE;
   }

@@ -46,7 +46,7 @@ public final class SeenHandlers {
     }
   }
 
-  /** The same stream, whose text is looked through. */
+  /** A stream to {@code printed} whose text is searched. */
   public OutputStream watched(OutputStream printed) {
     return new Watched(printed);
   }

@@ -22,8 +22,8 @@ public final class Trampolines {
   public static final long BYTES = 16L * GuestMemory.PAGE;
 
   /**
-   * Binary logarithm of the bytes from one to the next: of the engine's cache for look-ups each
-   * takes an entry of its own.
+   * Binary logarithm of the bytes from one to the next: each takes a separate entry of the
+   * engine's cache for look-ups.
    */
   private static final int SHIFT = 6;
 
@@ -42,8 +42,8 @@ public final class Trampolines {
   }
 
   /**
-   * Those of a core whose memory is mapped: below the image, from where a jump reaches it on most
-   * ISAs, else beside the landing page. Nothing is mapped before the first is made.
+   * Trampolines of a core whose memory is mapped: below the image, from where a jump reaches
+   * it on most ISAs, else beside the landing page. Nothing is mapped before the first is made.
    */
   public static Trampolines of(GuestMemory memory, Isa isa, ElfFile image, LandingPage page) {
     long first =
@@ -60,7 +60,7 @@ public final class Trampolines {
     return start;
   }
 
-  /** One past the last that there is room for. */
+  /** End of the room for trampolines. */
   public long end() {
     return start == 0 ? 0 : start + BYTES;
   }
@@ -89,15 +89,13 @@ public final class Trampolines {
     return pages.address(index);
   }
 
-  /** Where the trampoline of an index goes on. */
+  /** Where the trampoline of an index continues. */
   public long target(int index) {
     return targets.getLong(index);
   }
 
   /**
-   * Makes another one.
-   *
-   * @param target where it goes on
+   * Makes a trampoline. @param target where it continues
    * @return its index; empty where no jump reaches the target, or there is no room left
    */
   public OptionalInt add(long target) {

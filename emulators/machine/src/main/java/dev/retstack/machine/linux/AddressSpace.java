@@ -58,7 +58,7 @@ final class AddressSpace {
   /**
    * @param readImpliesExecute true where what may be read may be executed, whatever the program
    *     asks for
-   * @param inVain told what was beyond the limits
+   * @param inVain hears what was beyond the limits
    */
   AddressSpace(
       GuestMemory memory, long imageEnd, long bytesMax, boolean readImpliesExecute, InVain inVain) {
@@ -75,7 +75,7 @@ final class AddressSpace {
     this.breakMapped = breakStart;
   }
 
-  /** One past the highest address of the stack. */
+  /** End of the stack: one past its highest address. */
   long stackTop() {
     return stackTop;
   }

@@ -21,7 +21,7 @@ final class FileCalls {
   private static final int IOV_MAX = 1024;
   private static final int COPY_BYTES = 64 << 10;
 
-  /** Linux moves at most so many bytes in one call. */
+  /** Bytes that Linux moves at most in one call. */
   private static final long COUNT_MAX = 0x7FFF_F000L;
 
   private static final int F_DUPFD = 0;
@@ -32,7 +32,7 @@ final class FileCalls {
   private static final int F_DUPFD_CLOEXEC = 1030;
   private static final int FD_CLOEXEC = 1;
 
-  /** Of locks: asks, as {@code struct flock}, with 64-bit fields, and of open files. */
+  /** Commands that ask for a lock: {@code struct flock}, with 64-bit fields, and of open files. */
   private static final Set<Integer> ASK_LOCK = Set.of(5, 12, 36);
 
   /** Locks or waits for a lock. */
@@ -49,7 +49,7 @@ final class FileCalls {
 
   /**
    * @param closeOnExec {@code O_CLOEXEC}
-   * @param brokenPipe tells the program that nobody reads what it writes
+   * @param brokenPipe signals the program that its output has no reader
    */
   FileCalls(
       GuestMemory memory,

@@ -28,7 +28,7 @@ final class Futexes {
   private static final int WAIT_BITSET = 9;
   private static final int WAKE_BITSET = 10;
 
-  /** Of a mutex: who holds it, whether others wait, and that its owner has ended. */
+  /** Word of a mutex: owner, whether others wait, and whether the owner has ended. */
   private static final int OWNER = 0x3FFF_FFFF;
 
   private static final int WAITERS = 0x8000_0000;

@@ -230,7 +230,7 @@ final class KernelImage {
     to.putInt(address - to.position());
   }
 
-  /** Of less than 128: ULEB128 has one byte then. */
+  /** Writes a number below 128: ULEB128 has one byte then. */
   private void number(int value) {
     to.put((byte) value);
   }

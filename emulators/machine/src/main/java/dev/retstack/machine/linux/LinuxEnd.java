@@ -8,7 +8,7 @@ public sealed interface LinuxEnd {
   /** The number that a shell would report as {@code $?}. */
   int shellCode();
 
-  /** One line for a human reader. */
+  /** A line for a human reader. */
   String describe();
 
   /**
@@ -46,7 +46,7 @@ public sealed interface LinuxEnd {
   }
 
   /**
-   * By a signal that it sent to itself (abort), or because it could never go on.
+   * By a signal that it sent to itself (abort), or because it could never continue.
    *
    * @param signal number of the signal
    * @param why what happened

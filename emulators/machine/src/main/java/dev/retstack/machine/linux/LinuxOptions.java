@@ -87,17 +87,17 @@ public record LinuxOptions(
         Optional.empty());
   }
 
-  /** The same with other arguments, the program's name first. */
+  /** These options with other arguments, the program's name first. */
   public LinuxOptions withArguments(List<String> value) {
     return with(value, environment, seed, readable, writable, sysroot);
   }
 
-  /** The same with another environment. */
+  /** These options with another environment. */
   public LinuxOptions withEnvironment(Map<String, String> value) {
     return with(arguments, value, seed, readable, writable, sysroot);
   }
 
-  /** The same with other streams. */
+  /** These options with other streams. */
   public LinuxOptions withStreams(InputStream in, OutputStream out, OutputStream err) {
     return new LinuxOptions(
         arguments,
@@ -114,17 +114,17 @@ public record LinuxOptions(
         sysroot);
   }
 
-  /** The same with another seed of AT_RANDOM and getrandom. */
+  /** These options with another seed of AT_RANDOM and getrandom. */
   public LinuxOptions withSeed(long value) {
     return with(arguments, environment, value, readable, writable, sysroot);
   }
 
-  /** The same with another stack and another limit of memory. */
+  /** These options with another stack and another limit of memory. */
   public LinuxOptions withMemory(long stack, long most) {
     return withLimits(stack, most, outputBytesMax);
   }
 
-  /** The same with another stack, and other limits of memory and output. */
+  /** These options with another stack, and other limits of memory and output. */
   public LinuxOptions withLimits(long stack, long memory, long output) {
     return new LinuxOptions(
         arguments,
@@ -141,17 +141,20 @@ public record LinuxOptions(
         sysroot);
   }
 
-  /** The same with files and folders of the host that the program may read. */
+  /** These options with files and folders of the host that the program may read. */
   public LinuxOptions withReadable(List<Path> value) {
     return with(arguments, environment, seed, value, writable, sysroot);
   }
 
-  /** The same with folders of the host in which the program may change files. */
+  /** These options with folders of the host in which the program may change files. */
   public LinuxOptions withWritable(List<Path> value) {
     return with(arguments, environment, seed, readable, value, sysroot);
   }
 
-  /** The same with the folder that stands for the root folder of a dynamically linked program. */
+  /**
+   * These options with the folder that stands for the root folder of a dynamically linked
+   * program.
+   */
   public LinuxOptions withSysroot(Optional<Path> value) {
     return with(arguments, environment, seed, readable, writable, value);
   }

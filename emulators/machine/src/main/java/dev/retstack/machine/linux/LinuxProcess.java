@@ -183,7 +183,7 @@ public final class LinuxProcess implements AutoCloseable {
     return "/" + image.name();
   }
 
-  /** Nobody reads what the current thread writes. */
+  /** Sends SIGPIPE: the output of the current thread has no reader. */
   private void breakPipe() {
     signalCalls.send(SIGPIPE, SignalInfo.USER, threads.current());
   }
@@ -214,7 +214,7 @@ public final class LinuxProcess implements AutoCloseable {
   /**
    * Carries out the system call that the registers ask for and sets the result register.
    *
-   * @return true while the program goes on, false when the core must stop
+   * @return true while the program continues, false when the core must stop
    */
   public boolean systemCall() {
     if (end != null) {
@@ -355,18 +355,21 @@ public final class LinuxProcess implements AutoCloseable {
     }
   }
 
-  /** No thread can ever go on. */
+  /** Ends the program, because no thread can ever continue. */
   public LinuxEnd deadlock(String who) {
     endWith(new LinuxEnd.Killed(Dialect.Signals.KILL, who));
     return end;
   }
 
-  /** From here on it is told of system calls. */
+  /** Reports system calls to this listener from now on. */
   public void listen(SystemCallListener to) {
     listener = to;
   }
 
-  /** From here on it is told of code that the program maps, and at once of its interpreter. */
+  /**
+   * Reports code that the program maps to this listener from now on, and at once its
+   * interpreter.
+   */
   public void listen(MappedObjects to) {
     code.listen(to);
     sysroot.ifPresent(root -> code.interpreter(root.interpreterImage()));

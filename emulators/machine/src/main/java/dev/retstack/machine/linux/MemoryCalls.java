@@ -49,7 +49,7 @@ final class MemoryCalls {
   private final InVain inVain;
 
   /**
-   * @param code told of files mapped to be executed
+   * @param code hears of files mapped to be executed
    * @param dialect flags of mappings
    * @param inVain what the program asks for in vain
    */

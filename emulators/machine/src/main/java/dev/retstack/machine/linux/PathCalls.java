@@ -30,7 +30,7 @@ final class PathCalls {
   private static final int RENAME_NOREPLACE = 1;
   private static final int W_OK = 2;
 
-  /** {@code STATX_BASIC_STATS}: all that {@code stat} tells. */
+  /** {@code STATX_BASIC_STATS}: all that {@code stat} reports. */
   private static final int STATX_BASIC = 0x7FF;
 
   private static final int BLOCK_BYTES = 4096;
@@ -38,7 +38,10 @@ final class PathCalls {
   /** {@code st_blocks} counts in these, whatever the size of a block. */
   private static final int COUNTED_BYTES = 512;
 
-  /** Of {@code struct linux_dirent64}: number, place of the next one, length, kind; the name. */
+  /**
+   * Head of {@code struct linux_dirent64}: number, place of the next one, length, kind; the
+   * name.
+   */
   private static final int ENTRY_HEAD = 19;
 
   private static final String EXECUTABLE_LINK = "/proc/self/exe";
@@ -104,7 +107,7 @@ final class PathCalls {
     calls.put("creat", a -> files.create(path(AT_FDCWD, a[0]), (int) a[1]));
     calls.put("openat", a -> files.open(path(a[0], a[1]), (int) a[2], (int) a[3]));
     for (String wide : memory.wordBytes() == Long.BYTES ? List.of("", "64") : List.of("64")) {
-      // without 64 and where words have 32 bits they tell sizes in 32: no C library asks any more
+      // without 64 and where words have 32 bits the sizes have 32: no C library asks any more
       calls.put("fstat" + wide, a -> status(files.get(a[0]), a[0], stat, a[1]));
       calls.put("stat" + wide, a -> statusOf(path(AT_FDCWD, a[0]), true, stat, a[1]));
       calls.put("lstat" + wide, a -> statusOf(path(AT_FDCWD, a[0]), false, stat, a[1]));
@@ -142,7 +145,7 @@ final class PathCalls {
     calls.put("fchmodat", a -> permit(path(a[0], a[1]), a[2]));
     calls.put("fchmod", this::permitOpen);
     calls.put("umask", a -> files.mask((int) a[0]));
-    // times and owners are not kept: a program that sets them goes on
+    // times and owners are not kept: a program that sets them continues
     for (String name :
         List.of("utimensat", "utimensat_time64", "utime", "utimes", "fchown", "fchown32")) {
       calls.put(name, a -> 0);

@@ -26,7 +26,7 @@ final class PollCalls {
   private static final int REVENTS_AT = 6;
   private static final int INVALID = 32;
 
-  /** POLLERR and POLLHUP: told whether asked for or not. */
+  /** POLLERR and POLLHUP: reported whether asked for or not. */
   private static final int ALWAYS = OpenFile.ERROR | OpenFile.HANG_UP;
 
   private static final int SETS = 3;
@@ -70,7 +70,7 @@ final class PollCalls {
   }
 
   /**
-   * @param unsupported told what the program asked for in vain
+   * @param unsupported hears what the program asked for in vain
    */
   void register(Map<String, SystemCall> calls, Consumer<String> unsupported) {
     int word = memory.wordBytes();
@@ -279,7 +279,7 @@ final class PollCalls {
         (how & ~EFD_SEMAPHORE) | 2);
   }
 
-  /** A file that tells of signals, or other signals for one. */
+  /** Makes a file that reports signals, or gives one other signals. */
   private long signals(long[] a, int how) throws IOException {
     boolean isKnown = (how & ~(dialect.open().closeOnExec() | dialect.open().nonBlocking())) == 0;
     if (!isKnown || a[2] != dialect.signals().maskBytes()) {

@@ -27,7 +27,7 @@ final class ProcessCalls {
   /** {@code AT_CLKTCK} is 100. */
   static final long TICK_NS = SECOND_NS / 100;
 
-  /** Of {@code struct rusage}: two times of two words each, and numbers. */
+  /** Words of {@code struct rusage}: two times of two words each, and numbers. */
   private static final int USAGE_WORDS = 18;
 
   private static final int RUSAGE_CHILDREN = -1;
@@ -36,7 +36,7 @@ final class ProcessCalls {
   private static final int RLIMIT_STACK = 3;
   private static final int RLIMITS = 16;
 
-  /** Of {@code struct sysinfo}, in words of the program. */
+  /** Places in {@code struct sysinfo}, in words of the program. */
   private static final long TOTAL_RAM_WORD = 4;
 
   private static final long FREE_RAM_WORD = 5;
@@ -123,7 +123,7 @@ final class ProcessCalls {
     return 0;
   }
 
-  /** Nobody becomes somebody else. */
+  /** Refuses to change the user. */
   private long sameUser(long[] a) {
     if ((int) a[0] != USER && (int) a[0] != -1) {
       throw new SystemCallException(Errno.EPERM);

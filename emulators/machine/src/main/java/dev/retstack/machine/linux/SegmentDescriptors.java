@@ -23,7 +23,7 @@ final class SegmentDescriptors {
   /** From 0 to 4 GiB, 32-bit, privilege 0, writable, accessed already. */
   private static final long FLAT_DATA = 0x00CF_9300_0000_FFFFL;
 
-  /** Of {@code user_desc}: entry_number, base_addr, limit, flags, 4 bytes each. */
+  /** Fields of {@code user_desc}: entry_number, base_addr, limit, flags, 4 bytes each. */
   private static final int BASE = 4;
 
   private static final int LIMIT = 8;

@@ -28,7 +28,7 @@ import java.util.function.LongSupplier;
  * everywhere.
  */
 final class SignalCalls {
-  /** Of an ISA without handlers: handler, flags and a third word. */
+  /** Words of an ISA without handlers: handler, flags and a third word. */
   private static final int FEW_WORDS = 3;
 
   private static final int RESTORER_WORD = 2;
@@ -136,7 +136,7 @@ final class SignalCalls {
     return 0;
   }
 
-  /** Of ppc32, where glibc's getcontext, setcontext and swapcontext are this call. */
+  /** Implements getcontext, setcontext and swapcontext of glibc on ppc32, which are this call. */
   private long swapContexts(long[] a) {
     int least = abi.frameBytes() - abi.contextAt();
     if (a[2] < least) {

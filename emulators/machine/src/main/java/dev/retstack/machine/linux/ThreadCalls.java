@@ -16,9 +16,9 @@ import java.util.OptionalLong;
 import java.util.function.Consumer;
 
 /**
- * System calls of a thread: its start, its identity, its end, and the place of its own variables. A
- * register names that place. If a program cannot set the register, its architecture has a system
- * call that does.
+ * System calls of a thread: its start, its identity, its end, and the place of its thread-local
+ * variables. A register names that place. If a program cannot set the register, its architecture
+ * has a system call that does.
  */
 final class ThreadCalls {
   private static final long ARCH_SET_FS = 0x1002;
@@ -34,7 +34,7 @@ final class ThreadCalls {
   private final Signals signals;
   private final Consumer<LinuxEnd> end;
 
-  /** What the first thread exited with, though others went on. */
+  /** Exit code of the first thread, where others continued. */
   private int code;
 
   /**
@@ -67,7 +67,7 @@ final class ThreadCalls {
     calls.put("gettid", a -> threads.current().id());
     calls.put("set_tid_address", this::clearAtEnd);
     calls.put("set_robust_list", this::robustList);
-    // Known and not offered: C libraries ask at every start and go on without.
+    // Known and not offered: C libraries ask at every start and continue without.
     calls.put(
         "rseq",
         a -> {
@@ -137,7 +137,7 @@ final class ThreadCalls {
     return 0;
   }
 
-  /** Of one thread. The last one ends the process, with what the first one had to say. */
+  /** Ends a thread. The last one ends the process, with the code of the first one. */
   private long exit(long[] a) {
     GuestThread thread = threads.current();
     boolean isFirst = thread.id() == Threads.FIRST;
@@ -153,8 +153,9 @@ final class ThreadCalls {
   }
 
   /**
-   * System calls that start a thread. It begins behind the system call, as its starter goes on,
-   * with the result 0. The registers are the core's business, when the call is over.
+   * System calls that start a thread. It begins behind the system call, as its starter
+   * continues, with the result 0. The registers are the core's business, when the call is
+   * over.
    */
   private static final class CloneCalls {
     private static final long CLONE_VM = 0x100;
@@ -169,7 +170,7 @@ final class ThreadCalls {
     /** What a thread shares with its process. */
     private static final long SHARED = CLONE_VM | CLONE_SIGHAND | CLONE_THREAD;
 
-    /** Of {@code struct clone_args}, whose fields are numbers of 64 bits. */
+    /** Fields of {@code struct clone_args}, which are numbers of 64 bits. */
     private static final int CHILD_TID = 2;
 
     private static final int PARENT_TID = 3;
@@ -226,7 +227,7 @@ final class ThreadCalls {
     private long start(
         String name, long flags, long stack, long parentTid, long childTid, long tls) {
       if ((flags & SHARED) != SHARED || !abi.started() || !threads.mayStart()) {
-        // a process of its own, or an ISA or a core without threads
+        // a separate process, or an ISA or a core without threads
         String process = (flags & CLONE_VFORK) != 0 ? "vfork (%s)" : "fork (%s)";
         unsupported.accept((flags & CLONE_THREAD) == 0 ? process.formatted(name) : name);
         throw new SystemCallException(Errno.ENOSYS);

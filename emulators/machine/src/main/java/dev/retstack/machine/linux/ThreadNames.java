@@ -20,7 +20,7 @@ final class ThreadNames {
   private static final int PR_SET_NAME = 15;
   private static final int PR_GET_NAME = 16;
 
-  /** Known and without effect: who is told of the parent's end, and whether memory is dumped. */
+  /** Known and without effect: the signal at the parent's end, and whether memory is dumped. */
   private static final int PR_SET_PDEATHSIG = 1;
 
   private static final int PR_SET_DUMPABLE = 4;

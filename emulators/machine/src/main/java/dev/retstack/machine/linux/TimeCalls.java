@@ -100,7 +100,7 @@ final class TimeCalls {
     return 0;
   }
 
-  /** A time of the program, in nanoseconds after so many seconds; a sleep of centuries is cut. */
+  /** A time of the program: nanoseconds since {@code base} seconds; a sleep of centuries is cut. */
   static long readTime(GuestMemory memory, long address, int field, long base) {
     long seconds = read(memory, address, field);
     long second = read(memory, address + field, field);
@@ -183,7 +183,7 @@ final class TimeCalls {
     /** Clocks of {@code timerfd}: REALTIME, MONOTONIC, BOOTTIME. */
     private static final Set<Integer> READ_CLOCKS = Set.of(0, 1, 7);
 
-    /** Those that wake the machine, which takes a right: REALTIME_ALARM, BOOTTIME_ALARM. */
+    /** Clocks that wake the machine, which takes a right: REALTIME_ALARM, BOOTTIME_ALARM. */
     private static final Set<Integer> WAKING_CLOCKS = Set.of(8, 9);
 
     /** {@code TFD_TIMER_CANCEL_ON_SET}: nobody sets the clock. */

@@ -206,7 +206,7 @@ public final class AbiCard {
     return siteNops.stream().map(byte[]::clone).toList();
   }
 
-  /** What tells whether a site is of this convention, and where its return address is. */
+  /** Decides whether a site is of this convention, and where its return address is. */
   public Prologue prologue() {
     return prologue;
   }
@@ -359,7 +359,7 @@ public final class AbiCard {
   }
 
   /**
-   * At exit: the slot as the stack pointer foretells it, where the convention is exact; several
+   * At exit: the slot as the stack pointer implies it, where the convention is exact; several
    * where functions differ, of which one must be right.
    */
   public List<Operand> retpAtExit() {
@@ -389,8 +389,8 @@ public final class AbiCard {
   }
 
   /**
-   * At exit: how far above the stack pointer the slot lies at most; 0 where it lies below, or where
-   * the stack pointer does not tell.
+   * At exit: how far above the stack pointer the slot lies at most; 0 where it lies below, or
+   * where the stack pointer does not show it.
    */
   public long slotAboveStack(int stackPointer) {
     return retpAtExit.stream()
@@ -401,17 +401,17 @@ public final class AbiCard {
   }
 
   /**
-   * A caller's slot minus its frame pointer, for functions that keep a frame: tells which frame
-   * called, when a longjmp left dead ones on ret_stack and the slot of the new one lies below
-   * theirs.
+   * A caller's slot minus its frame pointer, for functions that keep a frame: shows which
+   * frame called, when a longjmp left dead ones on ret_stack and the slot of the new one lies
+   * below theirs.
    */
   public OptionalLong slotFromFp() {
     return slotFromFp;
   }
 
   /**
-   * True where {@link #slotFromFp} holds for every instrumented function; else the site's facts
-   * tell.
+   * True where {@link #slotFromFp} holds for every instrumented function; else see the site's
+   * facts.
    */
   public boolean framesEverywhere() {
     return framesEverywhere && slotFromFp.isPresent();
@@ -430,7 +430,7 @@ public final class AbiCard {
     return reads;
   }
 
-  /** One sentence for a human reader of the capability table. */
+  /** A sentence for a human reader of the capability table. */
   public String remark() {
     return remark;
   }
@@ -515,7 +515,7 @@ public final class AbiCard {
       return this;
     }
 
-    /** Relocations of these types stand so many bytes behind the beginning of a call. */
+    /** Relocations of these types stand {@code at} bytes behind the beginning of a call. */
     public Builder callRelocations(int at, int... types) {
       IntStream.of(types).forEach(type -> callRelocations.add(new CallForm.Relocation(type, at)));
       return this;
@@ -615,7 +615,7 @@ public final class AbiCard {
       return this;
     }
 
-    /** Arguments that are words on the stack, so many, from an address on. */
+    /** Arguments that are {@code count} words on the stack, from an address on. */
     public Builder arguments(Operand first, int count, int wordBytes) {
       arguments =
           IntStream.range(0, count)
@@ -635,7 +635,7 @@ public final class AbiCard {
       return slotFromFp(value);
     }
 
-    /** Another card counts where a function is entered at its nops. */
+    /** The card that counts where a function is entered at its nops. */
     public Builder atSite(AbiCard value) {
       atSite = value;
       return this;

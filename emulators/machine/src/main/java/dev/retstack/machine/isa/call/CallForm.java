@@ -6,8 +6,7 @@ import java.util.OptionalLong;
 import java.util.function.LongSupplier;
 
 /**
- * One way in which a compiler or linker writes the call of the counting function. The bytes in
- * front of the return address tell which form a call has. The return address minus the length of
+ * One way in which a compiler or linker writes the call of the counting function. The bytes in front of the return address show which form a call has. The return address minus the length of
  * the form is {@code selfpc}.
  *
  * <p>Code is a {@code long} here. Its first byte is the lowest, in either byte order of the ISA.
@@ -65,7 +64,7 @@ public record CallForm(
   @FunctionalInterface
   public interface Pointer {
     /**
-     * Returns the address of the word; empty where the code does not tell.
+     * Returns the address of the word; empty where the code does not show it.
      *
      * @param program around the call
      * @param function address of the first instruction of the function that calls
@@ -139,7 +138,7 @@ public record CallForm(
   }
 
   /**
-   * The same call, of a counting function that returns and does nothing else.
+   * This call, of a counting function that returns and does nothing else.
    *
    * @param bytes of the jump, as for {@link #direct}; {@code ..} for one that stays
    */
@@ -147,7 +146,7 @@ public record CallForm(
     return skippedBy(bytes, OptionalLong.empty());
   }
 
-  /** The same, also of functions that begin with the call. */
+  /** This call, also of functions that begin with the call. */
   public CallForm skippedBy(String bytes, String nop) {
     return skippedBy(bytes, OptionalLong.of(sameSize(nop).pattern));
   }
@@ -173,10 +172,9 @@ public record CallForm(
   }
 
   /**
-   * The same call, to another place; what the target does not depend on is left as it is.
+   * This call, to another place; what the target does not depend on is left as it is.
    *
-   * <p>An encoding is solved, not written a second time: each bit of an immediate adds its own
-   * power of two to the target, or takes it away.
+   * <p>An encoding is solved, not written a second time: each bit of an immediate adds one power of two to the target, or takes it away.
    *
    * @param code an instruction of this form, the first byte lowest
    * @param wordBytes of the ISA: addresses wrap there
@@ -188,7 +186,10 @@ public record CallForm(
         : new Immediate(this, address, code, wordBytes).solve(to);
   }
 
-  /** True where the target can stand so many bytes behind the beginning: these are opcode alone. */
+  /**
+   * True where the target can stand this many bytes behind the beginning: these are opcode
+   * alone.
+   */
   public boolean targetAt(int bytes) {
     int bits = Byte.SIZE * bytes;
     return bytes == 0
@@ -201,10 +202,10 @@ public record CallForm(
   }
 
   /**
-   * The bits of a call that say where it goes. Found by trying: a bit is one of them where flipping
-   * it moves the target. Nearly all move it by a power of two of their own, whatever the others
-   * are; a few change the meaning of others (Thumb: the sign inverts two), and both their values
-   * are tried.
+   * The bits of a call that say where it goes. Found by trying: a bit is one of them where
+   * flipping it moves the target. Nearly all move it by a separate power of two, whatever the
+   * others are; a few change the meaning of others (Thumb: the sign inverts two), and both
+   * their values are tried.
    */
   private static final class Immediate {
     private final CallForm form;

@@ -5,7 +5,7 @@ import java.util.function.IntToLongFunction;
 /**
  * How an ISA writes the address of code that is jumped to.
  *
- * @param modeRegister the register that tells which instruction set is on; {@link Registers#NONE}
+ * @param modeRegister the register that shows which instruction set is on; {@link Registers#NONE}
  *     where there is one only. Where there are two, bit 0 of an address to jump to chooses, and is
  *     no part of the address (Arm ARM, "Interworking")
  * @param modeMask the bits of {@code modeRegister} that are set while bit 0 would be
@@ -33,7 +33,7 @@ public record CodeAddresses(int modeRegister, long modeMask, long linkBias) {
   }
 
   /**
-   * What to jump to, to go on at an address in the instruction set that is on.
+   * Returns what to jump to, to continue at an address in the instruction set that is on.
    *
    * @param registers reads a register
    */

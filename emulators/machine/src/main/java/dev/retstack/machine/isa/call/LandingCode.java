@@ -8,8 +8,8 @@ package dev.retstack.machine.isa.call;
  * @param stride bytes from one handler slot to the next
  * @param slot code of a handler slot, at most {@code stride} bytes
  * @param tail code of the tail; empty where the slots reach the mailbox by themselves
- * @param trampoline code that goes on at one address; {@link Trampoline#NONE} where there is none
- * @param homeWord bytes from a home to a word of its own that says where to go on; 0 where the code
+ * @param trampoline code that continues at one address; {@link Trampoline#NONE} where there is none
+ * @param homeWord bytes from a home to a separate word that says where to continue; 0 where the code
  *     of a handler slot reaches the mailbox from there too
  */
 public record LandingCode(int stride, Slot slot, Tail tail, Trampoline trampoline, int homeWord) {
@@ -34,7 +34,7 @@ public record LandingCode(int stride, Slot slot, Tail tail, Trampoline trampolin
      * Returns the machine code.
      *
      * @param at address of the code
-     * @param target where it goes on; empty code where a jump does not reach it
+     * @param target where it continues; empty code where a jump does not reach it
      */
     byte[] code(long at, long target);
   }
@@ -54,7 +54,7 @@ public record LandingCode(int stride, Slot slot, Tail tail, Trampoline trampolin
      *
      * @param at address of the slot
      * @param tail address of the tail
-     * @param mailbox address of the word that says where to go on
+     * @param mailbox address of the word that says where to continue
      */
     byte[] code(long at, long tail, long mailbox);
   }
@@ -66,7 +66,7 @@ public record LandingCode(int stride, Slot slot, Tail tail, Trampoline trampolin
      * Returns the machine code of the tail.
      *
      * @param at address of the tail
-     * @param mailbox address of the word that says where to go on
+     * @param mailbox address of the word that says where to continue
      */
     byte[] code(long at, long mailbox);
   }

@@ -50,7 +50,7 @@ public record LinkReads(
   /** What instructions do with registers. */
   @FunctionalInterface
   public interface Steps {
-    /** Tells a way what the instruction at an address does. */
+    /** Reports to a way what the instruction at an address does. */
     void step(long at, long code, Way way);
   }
 
@@ -133,8 +133,8 @@ public record LinkReads(
     }
 
     /**
-     * So many instructions, this one included, are done or not; a register that they write is taken
-     * for written.
+     * The next instructions, this one included, are conditional; a register that they write
+     * counts as written.
      */
     public void conditionally(int instructions) {
       conditional = instructions;

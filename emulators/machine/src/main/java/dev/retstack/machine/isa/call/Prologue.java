@@ -14,7 +14,7 @@ public interface Prologue {
   Prologue ANY = (code, function, site, after) -> Optional.of(SiteFacts.NONE);
 
   /**
-   * The same, of sites only that are called with the return address at hand: gcc passes it, clang
+   * This prologue, only for sites that are called with the return address at hand: gcc passes it, clang
    * calls the counting function as any other. The load of its register may stand apart from the
    * call.
    *
@@ -35,10 +35,10 @@ public interface Prologue {
   }
 
   /**
-   * Reads it.
+   * Reads the code around a site.
    *
    * @param code of the program
-   * @param function address of the function's first instruction; {@code site} where no symbol tells
+   * @param function address of the function's first instruction; {@code site} where no symbol has it
    * @param site address of the call, or of the first nop
    * @param after address behind the call
    * @return empty where the site is not of this convention

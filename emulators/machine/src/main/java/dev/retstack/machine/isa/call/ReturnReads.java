@@ -23,11 +23,11 @@ public interface ReturnReads {
 
   /** What a function reads. The later one includes the earlier. */
   enum Kind {
-    /** Nothing. */
+    /** The function reads no return address. */
     NONE,
-    /** Its own return address. */
+    /** The function reads its return address only. */
     OWN,
-    /** Its return address and those of its callers. */
+    /** The function reads its return address and those of its callers. */
     ALL;
 
     /** What a function reads that reads both. */
@@ -65,7 +65,7 @@ public interface ReturnReads {
     boolean test(Code code, long function, long end);
   }
 
-  /** The same of functions of some, and nothing of any other. */
+  /** These reads for functions of {@code some}, and nothing for any other. */
   default ReturnReads where(Of some) {
     return (code, function, from, end) ->
         some.test(code, function, end) ? of(code, function, from, end) : Kind.NONE;

@@ -1,7 +1,7 @@
 package dev.retstack.machine.isa.call;
 
 /**
- * What the code around one call site tells about it.
+ * What the code around a call site shows about it.
  *
  * @param where the function's return address is when the site runs
  * @param savedAt where it was saved: bytes from the stack pointer at the site up to it
@@ -20,7 +20,7 @@ public record SiteFacts(
     SAVED,
     /** In the register that the call left it in. */
     IN_REGISTER,
-    /** The code does not tell. */
+    /** The code does not show it. */
     UNKNOWN,
     /**
      * The code does something that is not read: the function is to be entered at its first
@@ -35,7 +35,7 @@ public record SiteFacts(
   /** Left in its register. */
   public static final SiteFacts IN_REGISTER = new SiteFacts(Where.IN_REGISTER, 0, 0, false, false);
 
-  /** Saved so many bytes above the stack pointer. */
+  /** The return address was saved this many bytes above the stack pointer. */
   public static SiteFacts savedAt(long offset) {
     return new SiteFacts(Where.SAVED, offset, 0, false, false);
   }

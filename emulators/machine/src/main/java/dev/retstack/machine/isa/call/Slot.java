@@ -57,18 +57,18 @@ public record Slot(
     return new Slot(Place.REGISTER, Where.UNKNOWN, retp, register, addend, Optional.empty());
   }
 
-  /** The same, only where the prologue has saved the return address. */
+  /** This slot, only where the prologue has saved the return address. */
   public Slot whereSaved() {
     return new Slot(place, Where.SAVED, address, register, addend, frame);
   }
 
-  /** The same, only where the prologue has left the return address in its register. */
+  /** This slot, only where the prologue has left the return address in its register. */
   public Slot whereNotSaved() {
     return new Slot(place, Where.IN_REGISTER, address, register, addend, frame);
   }
 
   /**
-   * The same, with the stack pointer at the call as retp.
+   * This slot, with the stack pointer at the call as retp.
    *
    * @param stackPointer at entry, where the site's frame is the function's
    */

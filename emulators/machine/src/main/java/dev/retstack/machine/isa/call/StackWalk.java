@@ -31,7 +31,7 @@ public record StackWalk(
   /** Longest prologue that is read, in bytes: more is no prologue. */
   private static final long LONGEST = 1024;
 
-  /** As a length: the rest is not read. */
+  /** Length of a form whose rest is not read. */
   private static final int REST = (int) LONGEST + 1;
 
   /** What an instruction does to the frame. */
@@ -94,14 +94,14 @@ public record StackWalk(
   }
 
   /**
-   * Reads up to the first instruction that is none of the forms, for ISAs where the length of such
-   * a one is hard to tell and calls push the return address. Takes every site.
+   * Reads up to the first instruction that is none of the forms, for ISAs where its length is
+   * hard to find and calls push the return address. Takes every site.
    */
   public static StackWalk ofPushing(Form... forms) {
     return new StackWalk(List.of(forms), code -> REST, facts -> true, code -> false, Where.SAVED);
   }
 
-  /** The same, where an instruction must tell where the return address is. */
+  /** This walk, where an instruction must show where the return address is. */
   public StackWalk untilTold() {
     return new StackWalk(forms, length, accept, unread, Where.UNKNOWN);
   }
@@ -162,7 +162,7 @@ public record StackWalk(
     private boolean copied;
     private boolean unread;
 
-    /** Of the instruction that is read. */
+    /** Address of the instruction that is read. */
     private long at;
 
     /**
@@ -174,7 +174,7 @@ public record StackWalk(
       where = atFirst;
     }
 
-    /** The stack pointer went down by so many bytes; up where negative. */
+    /** Moves the stack pointer down by this many bytes; up where negative. */
     public void grow(long bytes) {
       depth += bytes;
     }
@@ -214,25 +214,23 @@ public record StackWalk(
       pointAtDepth(depth - offset, below);
     }
 
-    /**
-     * The same, with the frame pointer {@code fpDepth} bytes below the stack pointer at the call.
-     */
+    /** Notes a frame pointer {@code fpDepth} bytes below the stack pointer at the call. */
     public void pointAtDepth(long fpDepth, long below) {
       keepsFrame |= where == Where.SAVED && savedDepth == fpDepth + below;
     }
 
-    /** An instruction tells that the return address was saved at the stack pointer plus this. */
+    /** Notes that the return address was saved at the stack pointer plus this. */
     public void tellSaved(long offset) {
       savedDepth = depth - offset;
       where = Where.SAVED;
     }
 
-    /** An instruction tells that the return address stays in its register. */
+    /** Notes that the return address stays in its register. */
     public void tellInRegister() {
       where = Where.IN_REGISTER;
     }
 
-    /** The stack pointer moved by what the code does not tell. */
+    /** Notes that the stack pointer moved by an unknown distance. */
     public void lose() {
       where = Where.UNKNOWN;
     }
@@ -263,7 +261,7 @@ public record StackWalk(
     }
 
     /**
-     * Such a routine continues elsewhere.
+     * Follows a jump of a routine.
      *
      * @param size of the jump
      */
@@ -273,7 +271,7 @@ public record StackWalk(
     }
 
     /**
-     * Such a routine is done.
+     * Returns from a routine.
      *
      * @param size of its return
      */

@@ -228,7 +228,7 @@ public record SignalAbi(
    * Where a handler finds the program after an instruction that cannot be done.
    *
    * @param at address of the instruction
-   * @param code its first bytes, in hex: where this differs, they tell its length
+   * @param code its first bytes, in hex: where the length differs, they show it
    */
   public long place(long at, String code) {
     if (!behind || code.isEmpty()) {

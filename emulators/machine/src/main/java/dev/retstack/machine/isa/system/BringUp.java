@@ -25,6 +25,6 @@ public interface BringUp {
    */
   void apply(Unicorn engine, Function<String, OptionalLong> symbols);
 
-  /** Nothing. */
+  /** Does nothing. */
   BringUp NOTHING = (engine, symbols) -> {};
 }

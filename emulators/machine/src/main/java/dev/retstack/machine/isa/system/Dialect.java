@@ -31,7 +31,7 @@ public record Dialect(
 
   /**
    * How signals are numbered, and how the structures of {@code rt_sigaction}, {@code
-   * rt_sigprocmask}, {@code sigaltstack} and of handlers tell of them.
+   * rt_sigprocmask}, {@code sigaltstack} and of handlers describe them.
    *
    * @param count the highest signal
    * @param maskBytes size of a signal mask
@@ -146,8 +146,8 @@ public record Dialect(
           1);
 
   /**
-   * The same, but for the flags of {@code open}: arm, aarch64 and m68k; powerpc has another {@code
-   * MAP_NORESERVE}, too.
+   * The generic dialect, but for the flags of {@code open}: arm, aarch64 and m68k; powerpc has
+   * another {@code MAP_NORESERVE}, too.
    */
   public static final Dialect EXCHANGED_FLAGS = exchanged(GENERIC.mapNoReserve);
 

@@ -113,7 +113,7 @@ public record DynamicAbi(
         false);
   }
 
-  /** The same, where programs of several ABIs have different C libraries. */
+  /** This ABI, where programs of several ABIs have different C libraries. */
   public DynamicAbi withSysroots(Sysroot... all) {
     return new DynamicAbi(
         List.of(all),
@@ -136,7 +136,7 @@ public record DynamicAbi(
         localValuesInAddends);
   }
 
-  /** The same, with code that must run on the way to any function of another file. */
+  /** This ABI, with code that must run on the way to any function of another file. */
   public DynamicAbi withLinkageLead(byte[] code) {
     return new DynamicAbi(
         sysroots,
@@ -148,7 +148,7 @@ public record DynamicAbi(
         localValuesInAddends);
   }
 
-  /** The same, with code of a function that does nothing in the second instruction set. */
+  /** This ABI, with code of a function that does nothing in the second instruction set. */
   public DynamicAbi withSecondLeafReturn(byte[] code) {
     return new DynamicAbi(
         sysroots,
@@ -160,7 +160,7 @@ public record DynamicAbi(
         localValuesInAddends);
   }
 
-  /** The same, where linkers do not agree about the place that the register points to. */
+  /** This ABI, where linkers do not agree about the place that the register points to. */
   public DynamicAbi withTableBase(TableBase base) {
     return new DynamicAbi(
         sysroots,

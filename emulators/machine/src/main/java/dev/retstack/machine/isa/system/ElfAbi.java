@@ -13,8 +13,7 @@ import java.util.function.IntPredicate;
  *     for bits of a word
  * @param relocationTypeBits how many bits of {@code r_info} are the relocation's type where words
  *     have 64 bits; 32 unless the psABI puts more than one type there
- * @param localEntries true for the {@code e_flags} of files whose {@code st_other} tells where
- *     calls of the same program enter a function
+ * @param localEntries true for the {@code e_flags} of files whose {@code st_other} says where calls of the same program enter a function
  * @param foreign ABIs with the same {@code e_machine} that are not traced
  * @param implicitSlots words that get addresses without a relocation; empty where none do
  */
@@ -40,8 +39,8 @@ public record ElfAbi(
    * differ from what the cards say, so a trace of it would be wrong without any sign.
    *
    * @param wordBytes 4 or 8, by the ELF class
-   * @param order the byte order that it is told by; empty where either has it
-   * @param mask bits of {@code e_flags} that tell; 0 = class and byte order tell already
+   * @param order the byte order that it has; empty where it has either
+   * @param mask bits of {@code e_flags} that identify it; 0 = class and byte order are enough
    * @param value of these bits
    * @param name of the ABI
    * @param cure how to compile for one that is traced
@@ -49,17 +48,17 @@ public record ElfAbi(
   public record ForeignAbi(
       int wordBytes, Optional<ByteOrder> order, int mask, int value, String name, String cure) {
 
-    /** Told by the ELF class alone. */
+    /** An ABI that the ELF class alone identifies. */
     public static ForeignAbi byClass(int wordBytes, String name, String cure) {
       return byFlags(wordBytes, 0, 0, name, cure);
     }
 
-    /** Told by {@code e_flags}, in either byte order. */
+    /** An ABI that {@code e_flags} identify, in either byte order. */
     public static ForeignAbi byFlags(int wordBytes, int mask, int value, String name, String cure) {
       return new ForeignAbi(wordBytes, Optional.empty(), mask, value, name, cure);
     }
 
-    /** The same, in one byte order only. */
+    /** This ABI, in one byte order only. */
     public ForeignAbi only(ByteOrder which) {
       return new ForeignAbi(wordBytes, Optional.of(which), mask, value, name, cure);
     }

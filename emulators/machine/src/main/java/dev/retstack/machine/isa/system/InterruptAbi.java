@@ -40,13 +40,13 @@ public record InterruptAbi(
         List.of(arguments), redZone, area, alignment, false, Registers.NONE, Registers.NONE, false);
   }
 
-  /** The same with delay slots. */
+  /** This ABI with delay slots. */
   public InterruptAbi withDelaySlots() {
     return new InterruptAbi(
         arguments, redZone, calleeArea, alignment, backChain, entryRegister, tocRegister, true);
   }
 
-  /** The same with a register that holds the address of the function called. */
+  /** This ABI with a register that holds the address of the function called. */
   public InterruptAbi withEntryRegister(int register) {
     return new InterruptAbi(
         arguments, redZone, calleeArea, alignment, backChain, register, tocRegister, delaySlots);

@@ -32,10 +32,9 @@ import java.util.stream.IntStream;
  *     .build()
  * </pre>
  *
- * @param trap how the engine tells that a system call was made
+ * @param trap how the engine reports that a system call was made
  * @param trapNumber the instruction id or interrupt number of {@code trap}
- * @param resumeAfter bytes from the program counter at the trap to the instruction to go on at,
- *     where the engine must be told. 0 is told too: it sets what the engine has beside the program
+ * @param resumeAfter bytes from the program counter at the trap to the instruction to continue at, where the engine must know it. 0 is passed too: it sets what the engine has beside the program
  *     counter
  * @param numbers the table that the number is of, as {@link SystemCallNames} has it: Linux numbers
  *     its system calls per architecture, newer ones share a table
@@ -48,7 +47,7 @@ import java.util.stream.IntStream;
  *     and the next one, an odd place before it being left out; false where it takes the next two.
  *     The high half comes first on big-endian ISAs
  * @param resultRegister takes the result; without an {@code errorFlag} errors are negative numbers
- * @param errorFlag tells errors, where the sign of the result does not
+ * @param errorFlag shows errors, where the sign of the result does not
  * @param dialect the kernel's constants
  * @param stat the structure that {@code stat} writes
  * @param platform what {@code AT_PLATFORM} and {@code uname -m} say
@@ -101,7 +100,7 @@ public record SyscallAbi(
    */
   public record HelperPage(long address, ByteList code) {}
 
-  /** How the engine tells of a system call. */
+  /** How the engine reports a system call. */
   public enum Trap {
     /** A hook on an instruction ({@code UC_HOOK_INSN}). */
     INSTRUCTION,
@@ -166,7 +165,7 @@ public record SyscallAbi(
       return new CloneAbi(0, 1, 2, 4, 3, true, List.of(storage), OptionalInt.empty());
     }
 
-    /** The same, with a descriptor of a segment for {@code tls}. */
+    /** Arguments in this order, with a descriptor of a segment for {@code tls}. */
     public static CloneAbi backwardsBySegment(int register) {
       return new CloneAbi(0, 1, 2, 4, 3, true, List.of(), OptionalInt.of(register));
     }

@@ -85,7 +85,10 @@ public final class CallRegisters {
     return read(abi.resultRegister());
   }
 
-  /** The register that tells errors, as the program finds it; 0 if there is none. */
+  /**
+   * Value of the register that shows errors, as the program finds it; 0 without such a
+   * register.
+   */
   public long errorFlag() {
     return abi.errorFlag().map(f -> read(f.register())).orElse(0L);
   }

@@ -3,17 +3,17 @@ package dev.retstack.machine.linux.call;
 /** Receives each system call. */
 public interface SystemCallListener {
   /**
-   * One begins.
+   * A system call begins.
    *
-   * @param name empty where the number is of none
+   * @param name empty where the number is unknown
    * @param arguments six, whatever the call needs
    */
   void entered(long number, String name, long[] arguments);
 
-  /** It ends, and the program goes on. */
+  /** A system call ends, and the program continues. */
   void left(long number, long result);
 
-  /** Nobody listens. */
+  /** A listener that ignores all calls. */
   SystemCallListener NONE =
       new SystemCallListener() {
         @Override

@@ -64,7 +64,7 @@ public final class FileTable {
    */
   public record Streams(InputStream in, OutputStream out, OutputStream err, long outputMax) {}
 
-  /** Finds what the kernel tells of the process, such as {@code /proc/self/comm}. */
+  /** Finds what the kernel reports about the process, such as {@code /proc/self/comm}. */
   public interface Words {
     /**
      * What it writes itself.
@@ -366,7 +366,7 @@ public final class FileTable {
 
   private void make(Names.Place place, int mode, Making making) throws IOException {
     make(place, making);
-    // so that the program can go on with what it made, whatever the mode
+    // so that the program can continue with what it made, whatever the mode
     setMode(place.path(), (mode & ~mask) | 0600);
   }
 
@@ -547,7 +547,7 @@ public final class FileTable {
    */
   public record Status(int mode, long size, long inode, int names, boolean isWritable) {}
 
-  /** Of a name. */
+  /** Status of the file with a name. */
   public Status status(Path name, boolean follow) throws IOException {
     Optional<OpenFile> known = special(name);
     if (known.isPresent()) {
@@ -560,7 +560,7 @@ public final class FileTable {
     return status(names.find(name, follow));
   }
 
-  /** Of a place. */
+  /** Status of the file at a place. */
   Status status(Names.Place place) throws IOException {
     int mode = place.mode();
     long size = place.isFile() ? Files.size(place.path()) : 0;

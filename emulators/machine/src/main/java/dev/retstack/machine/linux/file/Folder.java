@@ -75,7 +75,7 @@ public final class Folder implements OpenFile {
     return next < entries.size() ? entries.get(next) : null;
   }
 
-  /** Goes on to the next one; returns its place. */
+  /** Moves to the next entry; returns its place. */
   public int skip() {
     return ++next;
   }

@@ -26,7 +26,7 @@ public final class HostFile implements OpenFile {
   private int mode;
 
   /**
-   * @param number tells it from other files: a loader knows by it what is loaded already
+   * @param number distinguishes it from other files: a loader knows by it what is loaded already
    * @param access how it was opened: 0 for reading, 1 for writing, 2 for both
    */
   private HostFile(FileChannel channel, Names.Place place, long number, int access, Quota quota)

@@ -12,10 +12,10 @@ import java.util.Map;
  * last descriptor is closed.
  */
 public final class Interest extends Anonymous {
-  /** In the events of a file: told once for each change, not as long as it is ready. */
+  /** Flag in the events of a file: reported once for each change, not as long as it is ready. */
   private static final int EDGE = 1 << 31;
 
-  /** Told once; until then the program asks again. */
+  /** Flag in the events of a file: reported once; until then the program asks again. */
   private static final int ONCE = 1 << 30;
 
   private static final long NEVER = -1;
@@ -37,7 +37,7 @@ public final class Interest extends Anonymous {
   }
 
   /**
-   * What a program is told.
+   * What a program gets.
    *
    * @param data what it gave for the file
    */
@@ -92,13 +92,13 @@ public final class Interest extends Anonymous {
     entries.keySet().removeIf(key -> !open.is(key.descriptor, key.file));
   }
 
-  /** True where a program would be told of a file. */
+  /** True where the program has a file to hear of. */
   public boolean isReady() {
     forgetClosed();
     return entries.entrySet().stream().anyMatch(e -> e.getValue().ready(e.getKey().file) != 0);
   }
 
-  /** What the program is told now; files that it is told of are the last ones next time. */
+  /** Events for the program now; the files in them come last next time. */
   public List<Ready> take(int most) {
     forgetClosed();
     List<Ready> taken = new ArrayList<>();

@@ -161,7 +161,10 @@ public final class Names {
     return real(name, follow ? LINKS_MAX + 1 : 0);
   }
 
-  /** The same, where so many links in the last part are followed: the last may lead to nothing. */
+  /**
+   * The real path, where {@code links} links in the last part are followed; the last may be
+   * dangling.
+   */
   private Path real(Path name, int links) throws IOException {
     Path last = name.getFileName();
     boolean isPlain = last != null && !last.toString().equals(".") && !last.toString().equals("..");

@@ -277,7 +277,7 @@ public interface OpenFile extends Closeable {
     }
   }
 
-  /** A word that the kernel tells of the process, and may be told. */
+  /** A word about the process that the kernel reports, and that a program may set. */
   final class Word implements OpenFile {
     /** What is behind it. */
     public interface Holder {

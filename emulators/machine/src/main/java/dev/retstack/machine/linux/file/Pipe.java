@@ -126,7 +126,7 @@ public final class Pipe {
   }
 
   /**
-   * One end of a pair of sockets.
+   * An end of a pair of sockets.
    *
    * @param out takes what is written
    * @param in holds what is read

@@ -4,20 +4,20 @@ import dev.retstack.machine.linux.signal.SignalInfo;
 import dev.retstack.machine.linux.signal.Signals;
 import java.util.Optional;
 
-/** The signals that wait for whoever reads: {@code struct signalfd_siginfo} for each. */
+/** The signals that wait for a reader: {@code struct signalfd_siginfo} for each. */
 public final class SignalFile extends Anonymous {
   private final Signals signals;
   private long mask;
 
   /**
-   * @param mask which signals it tells of
+   * @param mask signals that it reports
    */
   public SignalFile(Signals signals, long mask) {
     this.signals = signals;
     mask(mask);
   }
 
-  /** From here on it tells of these. */
+  /** Reports these signals from now on. */
   public void mask(long value) {
     mask = value;
     signals.watch(this, value);

@@ -22,7 +22,7 @@ public final class AddressRanges<T> {
 
   private final NavigableMap<Long, Range<T>> ranges = new TreeMap<>();
 
-  /** It was mapped; what was mapped there first stays. */
+  /** Notes a mapping; what was mapped there first stays. */
   public void add(long start, long end, T what) {
     Map.Entry<Long, Range<T>> below = ranges.floorEntry(start);
     long from = below == null ? start : Math.max(start, below.getValue().end);
@@ -38,7 +38,7 @@ public final class AddressRanges<T> {
     remove(start, length, (_, _) -> {});
   }
 
-  /** The same, with somebody who hears of each part. */
+  /** Removes a range, and reports each part of it. */
   void remove(long start, long length, Listener listener) {
     long end = start + GuestMemory.pageUp(length);
     Long first = ranges.floorKey(start);

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/** The executable mappings of ELF files in a process, and who is told of them. */
+/** The executable mappings of ELF files in a process, and the listeners for them. */
 public final class CodeMappings {
   private record Code(ElfFile elf, long bias) {}
 
