@@ -22,7 +22,6 @@ import java.util.function.Consumer;
  * @param checkReturns true looks at each block whether a function has returned by an overwritten
  *     slot; else only where it went to no code
  * @param libraryCalls true traces calls through the procedure linkage table as functions
- * @param libraryCalls true traces calls through the procedure linkage table as functions
  * @param recordsPerChunk capacity of a batch
  * @param instructionLimit the core is stopped at the first block after so many instructions
  * @param entry address of the first instruction to run, instead of the image's own

@@ -207,7 +207,7 @@ public final class CoreReconstructor {
   }
 
   /**
-   * A chunk without records behind what was taken, for a core that goes on from here elsewhere.
+   * A chunk without records behind what was taken, for a core that continues elsewhere from here.
    *
    * @param at earliest time of the chunk and of its open calls
    * @param unit of the core
