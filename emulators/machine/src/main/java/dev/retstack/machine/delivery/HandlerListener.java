@@ -15,7 +15,8 @@ public interface HandlerListener {
   void signalEnter(long number, long pc, long stackPointer, long top, long stack, long stackBytes);
 
   /**
-   * Between two runs: a signal handler returns; those on top of it are over too. Nothing happens where the handler was left before.
+   * Between two runs: a signal handler returns; those on top of it are over too. Nothing happens
+   * where the handler was left before.
    *
    * @param top that it began with
    * @param pc where the core continues

@@ -17,8 +17,8 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * Calls the signal handlers of a program, and continues where they return. In the trace a
- * handler is an interrupt. The core stands still meanwhile, and no virtual time passes.
+ * Calls the signal handlers of a program, and continues where they return. In the trace a handler
+ * is an interrupt. The core stands still meanwhile, and no virtual time passes.
  */
 public final class SignalDelivery {
   /** Signals without an instruction between: more is a handler that can never begin. */

@@ -379,12 +379,12 @@ final class Mips {
   }
 
   /**
-   * {@code struct rt_sigframe} of o32: {@code rs_ass} and {@code rs_pad}, siginfo at 24,
-   * ucontext at 152. In {@code struct sigcontext} each register has 64 bits. With 32-bit
-   * registers for floating point a double is in a pair of them, and has the place of the even
-   * one. Source: the kernel's {@code asm/sigcontext.h} and {@code asm/ucontext.h} of MIPS, and
-   * {@code do_trap_or_bp} and {@code do_ri} of its {@code traps.c}. The engine overwrites the
-   * program counter before it reports an exception.
+   * {@code struct rt_sigframe} of o32: {@code rs_ass} and {@code rs_pad}, siginfo at 24, ucontext
+   * at 152. In {@code struct sigcontext} each register has 64 bits. With 32-bit registers for
+   * floating point a double is in a pair of them, and has the place of the even one. Source: the
+   * kernel's {@code asm/sigcontext.h} and {@code asm/ucontext.h} of MIPS, and {@code do_trap_or_bp}
+   * and {@code do_ri} of its {@code traps.c}. The engine overwrites the program counter before it
+   * reports an exception.
    */
   private static SignalAbi signals(ByteOrder order) {
     int low = order == ByteOrder.BIG_ENDIAN ? 4 : 0;
@@ -591,9 +591,8 @@ final class Mips {
   }
 
   /**
-   * The first instruction of a function. Where no symbol has it, it is looked for up to what
-   * ends the one in front, since prologues have no branches; {@link #NOWHERE} if that is too
-   * far.
+   * The first instruction of a function. Where no symbol has it, it is looked for up to what ends
+   * the one in front, since prologues have no branches; {@link #NOWHERE} if that is too far.
    */
   private static long first(ByteOrder order, Code code, long function, long site) {
     if (function != site) {

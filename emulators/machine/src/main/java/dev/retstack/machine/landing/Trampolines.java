@@ -22,8 +22,8 @@ public final class Trampolines {
   public static final long BYTES = 16L * GuestMemory.PAGE;
 
   /**
-   * Binary logarithm of the bytes from one to the next: each takes a separate entry of the
-   * engine's cache for look-ups.
+   * Binary logarithm of the bytes from one to the next: each takes a separate entry of the engine's
+   * cache for look-ups.
    */
   private static final int SHIFT = 6;
 
@@ -42,8 +42,8 @@ public final class Trampolines {
   }
 
   /**
-   * Trampolines of a core whose memory is mapped: below the image, from where a jump reaches
-   * it on most ISAs, else beside the landing page. Nothing is mapped before the first is made.
+   * Trampolines of a core whose memory is mapped: below the image, from where a jump reaches it on
+   * most ISAs, else beside the landing page. Nothing is mapped before the first is made.
    */
   public static Trampolines of(GuestMemory memory, Isa isa, ElfFile image, LandingPage page) {
     long first =
@@ -96,6 +96,7 @@ public final class Trampolines {
 
   /**
    * Makes a trampoline. @param target where it continues
+   *
    * @return its index; empty where no jump reaches the target, or there is no room left
    */
   public OptionalInt add(long target) {

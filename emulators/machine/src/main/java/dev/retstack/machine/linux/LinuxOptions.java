@@ -152,8 +152,7 @@ public record LinuxOptions(
   }
 
   /**
-   * These options with the folder that stands for the root folder of a dynamically linked
-   * program.
+   * These options with the folder that stands for the root folder of a dynamically linked program.
    */
   public LinuxOptions withSysroot(Optional<Path> value) {
     return with(arguments, environment, seed, readable, writable, value);

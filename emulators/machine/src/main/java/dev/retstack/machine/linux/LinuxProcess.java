@@ -367,8 +367,7 @@ public final class LinuxProcess implements AutoCloseable {
   }
 
   /**
-   * Reports code that the program maps to this listener from now on, and at once its
-   * interpreter.
+   * Reports code that the program maps to this listener from now on, and at once its interpreter.
    */
   public void listen(MappedObjects to) {
     code.listen(to);

@@ -39,8 +39,7 @@ final class PathCalls {
   private static final int COUNTED_BYTES = 512;
 
   /**
-   * Head of {@code struct linux_dirent64}: number, place of the next one, length, kind; the
-   * name.
+   * Head of {@code struct linux_dirent64}: number, place of the next one, length, kind; the name.
    */
   private static final int ENTRY_HEAD = 19;
 

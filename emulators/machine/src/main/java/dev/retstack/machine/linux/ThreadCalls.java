@@ -153,9 +153,8 @@ final class ThreadCalls {
   }
 
   /**
-   * System calls that start a thread. It begins behind the system call, as its starter
-   * continues, with the result 0. The registers are the core's business, when the call is
-   * over.
+   * System calls that start a thread. It begins behind the system call, as its starter continues,
+   * with the result 0. The registers are the core's business, when the call is over.
    */
   private static final class CloneCalls {
     private static final long CLONE_VM = 0x100;

@@ -13,7 +13,7 @@ import java.util.Optional;
 /**
  * A convention that an image uses.
  *
- * @param card how functions tell that they are entered
+ * @param card how functions show that they are entered
  * @param countingFunctions what they call: one or more places, sorted, with the name that the card
  *     prefers; empty where they call nothing
  * @param sites where, sorted by address
@@ -59,9 +59,9 @@ public record ActiveConvention(AbiCard card, List<Symbol> countingFunctions, Lis
   }
 
   /**
-   * The same convention, where functions whose sites do not show the return address, or only a copy
-   * of it, are entered at their first instruction; and those that copy it for another purpose from
-   * the register in which it comes.
+   * This convention, where functions whose sites do not show the return address, or only a copy of
+   * it, are entered at their first instruction; and those that copy it for another purpose from the
+   * register in which it comes.
    */
   ActiveConvention enteredAhead(ElfFile elf) {
     Long2BooleanMap copying = new Long2BooleanOpenHashMap();

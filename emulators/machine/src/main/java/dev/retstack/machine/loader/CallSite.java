@@ -7,9 +7,9 @@ import dev.retstack.machine.isa.call.SiteFacts;
  *
  * @param address of the call of the counting function, or of the first nop: the function's selfpc
  * @param function address of the function's first instruction; {@code address} where neither a
- *     symbol nor unwind information tells
+ *     symbol nor unwind information has it
  * @param after address behind the call; {@code address} where there is no call
- * @param facts what the code around it tells
+ * @param facts what the code around it shows
  * @param ahead true where nothing at the site shows the return address: the function is entered at
  *     its first instruction, and passes the site unnoticed
  */

@@ -30,7 +30,7 @@ final class CallSiteScanner {
   /**
    * Every call that goes to one of {@code targets}, or to a function of another file by a name of
    * the card, from code that is of the card's convention, sorted by address. Bytes that are a call
-   * by chance are told apart by the target: all 32 bits of a call would have to agree.
+   * by chance are recognised by the target: all 32 bits of a call would have to agree.
    */
   List<CallSite> find(AbiCard card, LongSet targets) {
     List<CallSite> sites = new ArrayList<>();
@@ -72,7 +72,7 @@ final class CallSiteScanner {
     return starts;
   }
 
-  /** Where the function begins that holds an address; the address itself where nothing tells. */
+  /** Where the function begins that holds an address; the address itself where that is unknown. */
   private long functionOf(long address) {
     return image
         .functionAt(address)

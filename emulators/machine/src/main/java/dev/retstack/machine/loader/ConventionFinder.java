@@ -22,7 +22,7 @@ import java.util.stream.Stream;
 /**
  * Finds the conventions of an image. A site belongs to the first card that takes it, and a function
  * that calls a counting function is entered there, not at its nops. In an object calls go nowhere
- * yet: only relocations tell.
+ * yet: only relocations show their targets.
  *
  * <p>A program may have an ordinary function by the name of a counting function. It is one if:
  *
@@ -200,8 +200,8 @@ final class ConventionFinder {
   }
 
   /**
-   * Those that can be overwritten side by side: a linker's stub may stand so close in front of the
-   * function that calls go to the stub only.
+   * Keeps the functions that can be overwritten side by side. A linker's stub may stand so close in
+   * front of the function that calls go to the stub only.
    */
   private List<Symbol> apart(Iterable<Symbol> sorted, AbiCard card) {
     List<Symbol> apart = new ArrayList<>();

@@ -9,7 +9,7 @@ import java.util.Locale;
  *
  * @param address of the call, which is the function's selfpc, or of the first nop
  * @param names of the function that has it: the one that holds the address, or whose nops stand in
- *     front of it; an empty one where no symbol tells
+ *     front of it; an empty one where no symbol has it
  * @param offset of the address from the function's first instruction; negative in front of it
  * @param convention whose call or nops it is; empty where the bytes are of none
  * @param state what stands there
@@ -66,7 +66,7 @@ public record FoundSite(
     }
   }
 
-  /** Who says that there is a site. The first of these that does counts. */
+  /** The source that says that there is a site. The first of these that does counts. */
   public enum Knowledge {
     /** Section {@code __mcount_loc} (gcc -mrecord-mcount). */
     MCOUNT_LOC,
@@ -83,7 +83,7 @@ public record FoundSite(
     }
   }
 
-  /** The name of the function that is shown; empty where no symbol tells. */
+  /** The name of the function that is shown; empty where no symbol has it. */
   public String function() {
     return names.shown();
   }

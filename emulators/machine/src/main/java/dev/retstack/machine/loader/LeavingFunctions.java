@@ -85,7 +85,7 @@ public record LeavingFunctions(
     lookups = List.copyOf(lookups);
   }
 
-  /** Those of a program or of a shared object, without functions that do not have a property. */
+  /** Leaving functions of a program or shared object, without those that lack the property. */
   static LeavingFunctions of(ElfFile elf, Predicate<Symbol> wanted) {
     return new LeavingFunctions(
         functions(

@@ -24,7 +24,7 @@ import java.util.stream.Stream;
 
 /**
  * How an image enters functions of other files. The entries of its procedure linkage table are
- * places of its own. Of other functions words of the image get the addresses, and it calls them by
+ * separate places. Of other functions words of the image get the addresses, and it calls them by
  * these: such a function is entered at its first instruction, wherever that is. In both cases it
  * has no frame yet, so its return address is where a call leaves it.
  *
@@ -33,11 +33,11 @@ import java.util.stream.Stream;
  */
 public record LibraryCalls(List<Place> places, List<Place> words) {
   /**
-   * One entry of the table, or one word.
+   * An entry of the table, or a word.
    *
    * @param symbol the function's name, and the code of the entry
-   * @param site the instructions that go on to the function: behind a landing pad, or behind code
-   *     of another instruction set that leads here; of a word its address
+   * @param site the instructions that continue at the function: behind a landing pad, or behind
+   *     code of another instruction set that leads here; of a word its address
    */
   public record Place(Symbol symbol, long site) {}
 
@@ -96,7 +96,7 @@ public record LibraryCalls(List<Place> places, List<Place> words) {
         .map(card -> card.atFirstInstruction("library call"));
   }
 
-  /** Those of a file; none where its tables are damaged, or its ISA has none. */
+  /** Library calls of a file; none where its tables are damaged, or its ISA has none. */
   static LibraryCalls of(ElfFile elf, Isa isa, long got) {
     Optional<DynamicAbi.ImportJump> jump = isa.syscalls().dynamic().jump();
     if (jump.isEmpty() || card(isa).isEmpty()) {
@@ -154,7 +154,7 @@ public record LibraryCalls(List<Place> places, List<Place> words) {
     return List.copyOf(found.values());
   }
 
-  /** Those of functions without a place, each at the lowest word that gets its address. */
+  /** Functions without a place, each at the lowest word that gets its address. */
   private static List<Place> words(
       Long2ObjectMap<String> slots, List<Place> places, int wordBytes) {
     Set<String> known = new HashSet<>();

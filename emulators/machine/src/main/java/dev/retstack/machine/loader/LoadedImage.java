@@ -81,7 +81,7 @@ public final class LoadedImage {
     return of(ElfFile.parse(file));
   }
 
-  /** The same of a program or a relocatable object, for who wants its call sites only. */
+  /** Loads a program or a relocatable object, for callers that want only its call sites. */
   public static LoadedImage loadUnlinked(Path file) throws IOException {
     return of(ElfFile.parseUnlinked(file));
   }

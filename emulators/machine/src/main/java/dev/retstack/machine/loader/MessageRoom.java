@@ -13,10 +13,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What the message that tells readers of an image has room for. Readers refuse a message that is
- * too long or makes too many objects. Names are worth more than lines, the names that are shown
- * more than other names of the same functions, and those of functions with call sites more than
- * others.
+ * Decides what the message about an image has room for. Readers refuse a message that is too long
+ * or makes too many objects. Names are worth more than lines, the names that are shown more than
+ * other names of the same functions, and those of functions with call sites more than others.
  */
 final class MessageRoom {
   /** What is left out for lack of room; each step leaves out what those before it do. */
@@ -105,7 +104,7 @@ final class MessageRoom {
     return all.subList(0, Math.min(all.size(), FunctionName.OTHERS_MAX));
   }
 
-  /** The other names that readers get of those functions. */
+  /** The other names of those functions in the message. */
   List<OtherName> otherNames() {
     List<OtherName> names = new ArrayList<>();
     if (without.compareTo(Without.ALIASES) < 0) {

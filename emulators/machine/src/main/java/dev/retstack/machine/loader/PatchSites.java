@@ -36,7 +36,7 @@ public final class PatchSites {
     }
   }
 
-  /** Those of an image; sites without a call are not among them: there is nothing to patch. */
+  /** Sites of an image that can be patched; sites without a call are left out. */
   static PatchSites of(LoadedImage image) {
     Code code = image.elf().codeReader();
     List<PatchSite> sites = new ArrayList<>();

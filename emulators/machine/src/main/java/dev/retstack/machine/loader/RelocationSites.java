@@ -44,7 +44,9 @@ final class RelocationSites {
     }
   }
 
-  /** Bytes of the call that stands at an address and has its target behind so many; 0 for none. */
+  /**
+   * Bytes of the call at an address whose target is {@code targetAt} bytes behind it; 0 for none.
+   */
   private int sizeOfCall(AbiCard card, long address, int targetAt) {
     long there = code.at(address);
     return card.callForms().stream()

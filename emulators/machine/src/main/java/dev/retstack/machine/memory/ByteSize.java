@@ -19,7 +19,7 @@ public final class ByteSize {
     }
   }
 
-  /** The same for a part of a text, which its reader explains. */
+  /** Reads a part of a text; the caller explains errors. */
   static long decode(String text) {
     int last = text.length() - 1;
     int shift = last < 0 ? 0 : 10 * (1 + "KMG".indexOf(Character.toUpperCase(text.charAt(last))));

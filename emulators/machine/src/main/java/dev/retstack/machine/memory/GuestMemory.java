@@ -530,12 +530,12 @@ public final class GuestMemory implements AutoCloseable {
     return HexFormat.of().formatHex(read(address, bytes));
   }
 
-  /** Writes bytes. Where they are code the engine is told. */
+  /** Writes bytes, and invalidates code of the engine. */
   public void write(long address, byte[] bytes) {
     write(address, MemorySegment.ofArray(bytes));
   }
 
-  /** Writes bytes. Where they are code the engine is told. */
+  /** Writes bytes, and invalidates code of the engine. */
   public void write(long address, MemorySegment bytes) {
     checkMapped(address, bytes.byteSize());
     copy(address, bytes, false);

@@ -3,7 +3,7 @@ package dev.retstack.machine.memory;
 import java.lang.foreign.MemorySegment;
 
 /**
- * What an engine must be told of {@link GuestMemory}: which host memory stands where, and what it
+ * What an engine must know about {@link GuestMemory}: which host memory stands where, and what it
  * may have cached and must forget.
  */
 public interface MemoryListener {
@@ -16,7 +16,7 @@ public interface MemoryListener {
   /** Guest memory appears in memory that was reserved, which the engine has already. */
   void shown(long address, long size, boolean code);
 
-  /** It disappears there again. */
+  /** The region disappears there again. */
   void hidden(long address, long size, boolean code);
 
   /** Permissions of mapped pages changed. */

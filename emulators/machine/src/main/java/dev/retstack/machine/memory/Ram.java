@@ -27,7 +27,7 @@ public record Ram(long base, long size) {
         return new Ram(Long.decode(parts[0]), ByteSize.decode(parts[1]));
       }
     } catch (NumberFormatException notNumbers) {
-      // told below
+      // thrown below
     }
     throw new IllegalArgumentException(
         "ram '%s' is not BASE:SIZE: write for example 0x20000000:64K".formatted(text));

@@ -39,7 +39,7 @@ final class Region {
     return backing == reserve;
   }
 
-  /** One past the last byte; 0 for a region that ends with the address space. */
+  /** End of the region: one past its last byte; 0 where it ends with the address space. */
   long end() {
     return start + size;
   }

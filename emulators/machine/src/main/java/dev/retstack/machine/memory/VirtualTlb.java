@@ -14,9 +14,9 @@ import java.util.function.LongSupplier;
  * Joins {@link GuestMemory} and an engine: maps its regions into the engine and answers the virtual
  * TLB from its page permissions.
  *
- * <p>Pages are told to the engine as writable or as executable, never as both: only then do stores
- * take the engine's fast path (measured 4-7 times faster). A page that the program may write and
- * execute changes sides when it is used the other way.
+ * <p>Pages are passed to the engine as writable or as executable, never as both: only then do
+ * stores take the engine's fast path (measured 4-7 times faster). A page that the program may write
+ * and execute changes sides when it is used the other way.
  */
 public final class VirtualTlb implements Hook.TlbFill, MemoryListener {
   /**
@@ -39,10 +39,10 @@ public final class VirtualTlb implements Hook.TlbFill, MemoryListener {
   /** True while the engine drops translations, for which it looks pages up by a fetch. */
   private boolean removing;
 
-  /** True when it was told of a page as code that is not. */
+  /** True when the engine was given a page as code that is not code. */
   private boolean lookedUp;
 
-  /** True while several changes are made, of which the listener is told at the end. */
+  /** True while several changes are made, which the listener hears of at the end. */
   private boolean together;
 
   private boolean changed;
@@ -81,8 +81,8 @@ public final class VirtualTlb implements Hook.TlbFill, MemoryListener {
    * @param isa says where the core must start again at an instruction that uses a page for the
    *     first time
    * @param time instructions executed: an instruction met again is another one
-   * @param codeChanged told when translations were dropped
-   * @param mappingsChanged told when memory was mapped or unmapped
+   * @param codeChanged runs when translations were dropped @param mappingsChanged runs when memory
+   *     was mapped or unmapped
    */
   public VirtualTlb(
       Unicorn engine, Isa isa, LongSupplier time, Runnable codeChanged, Runnable mappingsChanged) {
@@ -103,14 +103,14 @@ public final class VirtualTlb implements Hook.TlbFill, MemoryListener {
     return refusedAddress;
   }
 
-  /** What was refused counts no longer: the program goes on. */
+  /** Forgets the last refusal: the program continues. */
   public void forgetRefused() {
     refusedAccess = -1;
   }
 
   /**
-   * From here on accesses of a page fail as those of no memory do: the engine tells their address,
-   * as of another page.
+   * From here on accesses of a page fail as those of no memory do: the engine reports their
+   * address, as of another page.
    *
    * @param page -1: none
    * @param at where nothing is mapped
@@ -204,7 +204,7 @@ public final class VirtualTlb implements Hook.TlbFill, MemoryListener {
   /**
    * In the hook of the block that the engine started again with: puts the pages into its TLB, so
    * that it need not ask. Not earlier: to translate the block is a use of a page too, and may push
-   * them out. Where one is refused, the instruction asks again and is told.
+   * them out. Where one is refused, the instruction asks again and is refused.
    */
   public void refill() {
     refilling = true;
@@ -326,7 +326,7 @@ public final class VirtualTlb implements Hook.TlbFill, MemoryListener {
     }
   }
 
-  /** Makes several changes of code, of which the listener is told once. */
+  /** Makes several changes of code, which the listener hears of once. */
   public void together(Runnable changes) {
     together = true;
     try {

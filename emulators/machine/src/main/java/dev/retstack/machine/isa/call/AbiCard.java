@@ -359,8 +359,8 @@ public final class AbiCard {
   }
 
   /**
-   * At exit: the slot as the stack pointer implies it, where the convention is exact; several
-   * where functions differ, of which one must be right.
+   * At exit: the slot as the stack pointer implies it, where the convention is exact; several where
+   * functions differ, of which one must be right.
    */
   public List<Operand> retpAtExit() {
     return retpAtExit;
@@ -389,8 +389,8 @@ public final class AbiCard {
   }
 
   /**
-   * At exit: how far above the stack pointer the slot lies at most; 0 where it lies below, or
-   * where the stack pointer does not show it.
+   * At exit: how far above the stack pointer the slot lies at most; 0 where it lies below, or where
+   * the stack pointer does not show it.
    */
   public long slotAboveStack(int stackPointer) {
     return retpAtExit.stream()
@@ -401,9 +401,9 @@ public final class AbiCard {
   }
 
   /**
-   * A caller's slot minus its frame pointer, for functions that keep a frame: shows which
-   * frame called, when a longjmp left dead ones on ret_stack and the slot of the new one lies
-   * below theirs.
+   * A caller's slot minus its frame pointer, for functions that keep a frame: shows which frame
+   * called, when a longjmp left dead ones on ret_stack and the slot of the new one lies below
+   * theirs.
    */
   public OptionalLong slotFromFp() {
     return slotFromFp;

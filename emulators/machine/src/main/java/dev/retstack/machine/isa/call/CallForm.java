@@ -6,7 +6,8 @@ import java.util.OptionalLong;
 import java.util.function.LongSupplier;
 
 /**
- * One way in which a compiler or linker writes the call of the counting function. The bytes in front of the return address show which form a call has. The return address minus the length of
+ * One way in which a compiler or linker writes the call of the counting function. The bytes in
+ * front of the return address show which form a call has. The return address minus the length of
  * the form is {@code selfpc}.
  *
  * <p>Code is a {@code long} here. Its first byte is the lowest, in either byte order of the ISA.
@@ -174,7 +175,8 @@ public record CallForm(
   /**
    * This call, to another place; what the target does not depend on is left as it is.
    *
-   * <p>An encoding is solved, not written a second time: each bit of an immediate adds one power of two to the target, or takes it away.
+   * <p>An encoding is solved, not written a second time: each bit of an immediate adds one power of
+   * two to the target, or takes it away.
    *
    * @param code an instruction of this form, the first byte lowest
    * @param wordBytes of the ISA: addresses wrap there
@@ -187,8 +189,7 @@ public record CallForm(
   }
 
   /**
-   * True where the target can stand this many bytes behind the beginning: these are opcode
-   * alone.
+   * True where the target can stand this many bytes behind the beginning: these are opcode alone.
    */
   public boolean targetAt(int bytes) {
     int bits = Byte.SIZE * bytes;
@@ -202,10 +203,10 @@ public record CallForm(
   }
 
   /**
-   * The bits of a call that say where it goes. Found by trying: a bit is one of them where
-   * flipping it moves the target. Nearly all move it by a separate power of two, whatever the
-   * others are; a few change the meaning of others (Thumb: the sign inverts two), and both
-   * their values are tried.
+   * The bits of a call that say where it goes. Found by trying: a bit is one of them where flipping
+   * it moves the target. Nearly all move it by a separate power of two, whatever the others are; a
+   * few change the meaning of others (Thumb: the sign inverts two), and both their values are
+   * tried.
    */
   private static final class Immediate {
     private final CallForm form;

@@ -9,8 +9,8 @@ package dev.retstack.machine.isa.call;
  * @param slot code of a handler slot, at most {@code stride} bytes
  * @param tail code of the tail; empty where the slots reach the mailbox by themselves
  * @param trampoline code that continues at one address; {@link Trampoline#NONE} where there is none
- * @param homeWord bytes from a home to a separate word that says where to continue; 0 where the code
- *     of a handler slot reaches the mailbox from there too
+ * @param homeWord bytes from a home to a separate word that says where to continue; 0 where the
+ *     code of a handler slot reaches the mailbox from there too
  */
 public record LandingCode(int stride, Slot slot, Tail tail, Trampoline trampoline, int homeWord) {
   /** All homes use the mailbox. */

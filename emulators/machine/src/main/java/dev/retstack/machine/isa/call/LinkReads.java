@@ -133,8 +133,8 @@ public record LinkReads(
     }
 
     /**
-     * The next instructions, this one included, are conditional; a register that they write
-     * counts as written.
+     * The next instructions, this one included, are conditional; a register that they write counts
+     * as written.
      */
     public void conditionally(int instructions) {
       conditional = instructions;

@@ -14,9 +14,9 @@ public interface Prologue {
   Prologue ANY = (code, function, site, after) -> Optional.of(SiteFacts.NONE);
 
   /**
-   * This prologue, only for sites that are called with the return address at hand: gcc passes it, clang
-   * calls the counting function as any other. The load of its register may stand apart from the
-   * call.
+   * This prologue, only for sites that are called with the return address at hand: gcc passes it,
+   * clang calls the counting function as any other. The load of its register may stand apart from
+   * the call.
    *
    * @param step bytes of the instruction that has this code
    * @param loads true for the code of an instruction that writes the register
@@ -38,7 +38,8 @@ public interface Prologue {
    * Reads the code around a site.
    *
    * @param code of the program
-   * @param function address of the function's first instruction; {@code site} where no symbol has it
+   * @param function address of the function's first instruction; {@code site} where no symbol has
+   *     it
    * @param site address of the call, or of the first nop
    * @param after address behind the call
    * @return empty where the site is not of this convention

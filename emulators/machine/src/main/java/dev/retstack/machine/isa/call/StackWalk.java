@@ -94,8 +94,8 @@ public record StackWalk(
   }
 
   /**
-   * Reads up to the first instruction that is none of the forms, for ISAs where its length is
-   * hard to find and calls push the return address. Takes every site.
+   * Reads up to the first instruction that is none of the forms, for ISAs where its length is hard
+   * to find and calls push the return address. Takes every site.
    */
   public static StackWalk ofPushing(Form... forms) {
     return new StackWalk(List.of(forms), code -> REST, facts -> true, code -> false, Where.SAVED);

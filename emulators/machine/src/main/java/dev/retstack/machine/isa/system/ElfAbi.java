@@ -13,7 +13,8 @@ import java.util.function.IntPredicate;
  *     for bits of a word
  * @param relocationTypeBits how many bits of {@code r_info} are the relocation's type where words
  *     have 64 bits; 32 unless the psABI puts more than one type there
- * @param localEntries true for the {@code e_flags} of files whose {@code st_other} says where calls of the same program enter a function
+ * @param localEntries true for the {@code e_flags} of files whose {@code st_other} says where calls
+ *     of the same program enter a function
  * @param foreign ABIs with the same {@code e_machine} that are not traced
  * @param implicitSlots words that get addresses without a relocation; empty where none do
  */

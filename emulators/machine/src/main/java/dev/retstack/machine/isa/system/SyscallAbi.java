@@ -34,8 +34,9 @@ import java.util.stream.IntStream;
  *
  * @param trap how the engine reports that a system call was made
  * @param trapNumber the instruction id or interrupt number of {@code trap}
- * @param resumeAfter bytes from the program counter at the trap to the instruction to continue at, where the engine must know it. 0 is passed too: it sets what the engine has beside the program
- *     counter
+ * @param resumeAfter bytes from the program counter at the trap to the instruction to continue at,
+ *     where the engine must know it. 0 is passed too: it sets what the engine has beside the
+ *     program counter
  * @param numbers the table that the number is of, as {@link SystemCallNames} has it: Linux numbers
  *     its system calls per architecture, newer ones share a table
  * @param numberRegister holds the number of the system call

@@ -86,8 +86,7 @@ public final class CallRegisters {
   }
 
   /**
-   * Value of the register that shows errors, as the program finds it; 0 without such a
-   * register.
+   * Value of the register that shows errors, as the program finds it; 0 without such a register.
    */
   public long errorFlag() {
     return abi.errorFlag().map(f -> read(f.register())).orElse(0L);

@@ -2,7 +2,7 @@ package dev.retstack.machine.linux.shared;
 
 import dev.retstack.machine.loader.LoadedImage;
 
-/** Is told which executable segments of ELF files a program maps and unmaps. */
+/** Hears which executable segments of ELF files a program maps and unmaps. */
 public interface MappedObjects {
   /**
    * A range of a file's bytes that stands in memory and may be executed.
@@ -18,7 +18,7 @@ public interface MappedObjects {
   record Mapped(
       LoadedImage image, long bias, long base, long fileOffset, long length, int protection) {}
 
-  /** It stands there; no instruction of it has run. */
+  /** The range is mapped; no instruction of it has run. */
   void mapped(Mapped object);
 
   /** The part of such a range that is gone: it was unmapped, or other memory stands there. */

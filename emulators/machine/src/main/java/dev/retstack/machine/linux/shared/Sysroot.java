@@ -24,7 +24,7 @@ import java.util.stream.Collectors;
 
 /**
  * A folder of the host that stands for the root folder of a dynamically linked program. Of its
- * files the program may read the shared objects of its own ISA and the loader's cache, and nothing
+ * files the program may read the shared objects of its ISA and the loader's cache, and nothing
  * else. Its own folder stands there too, for the names that the sysroot does not have: {@code
  * $ORIGIN} is the root, and {@code $ORIGIN/..} the folder around the program's.
  */
@@ -100,7 +100,7 @@ public final class Sysroot {
     return interpreter.elf();
   }
 
-  /** The same, with what the tracer knows of it. */
+  /** The interpreter, with what the tracer knows of it. */
   public LoadedImage interpreterImage() {
     return interpreter;
   }

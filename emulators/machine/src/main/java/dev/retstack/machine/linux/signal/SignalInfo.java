@@ -30,7 +30,7 @@ public final class SignalInfo {
     this.timer = timer;
   }
 
-  /** Its number. */
+  /** Number of the signal. */
   public int signal() {
     return signal;
   }
@@ -85,14 +85,16 @@ public final class SignalInfo {
       return make(signal, code, null, to -> word(to, address));
     }
 
-    /** As the program wrote it; the number of the signal is that of the system call. */
+    /**
+     * The structure as the program wrote it; the number of the signal is that of the system call.
+     */
     public SignalInfo queued(int signal, byte[] written) {
       byte[] bytes = written.clone();
       ByteBuffer.wrap(bytes).order(order).putInt(0, signal);
       return new SignalInfo(signal, bytes, null);
     }
 
-    /** As {@code read} of a signalfd tells it: {@code struct signalfd_siginfo}. */
+    /** The form that {@code read} of a signalfd has: {@code struct signalfd_siginfo}. */
     public byte[] read(SignalInfo info) {
       byte[] told = new byte[BYTES];
       ByteBuffer from = ByteBuffer.wrap(info.bytes).order(order);

@@ -34,10 +34,10 @@ public final class Signals implements Threads.Alarms {
 
   private boolean returning;
 
-  /** Who asks what there is; null: the thread that runs. */
+  /** Thread whose signals are asked for; null: the thread that runs. */
   private GuestThread asking;
 
-  /** Which signals each open file tells of. */
+  /** Signals that each open file reports. */
   private final Map<Object, Long> watched = new HashMap<>();
 
   private long sent;
@@ -67,7 +67,7 @@ public final class Signals implements Threads.Alarms {
     return known.computeIfAbsent(thread, _ -> new ThreadSignals());
   }
 
-  /** Of the thread that runs. */
+  /** Signals of the thread that runs. */
   public ThreadSignals current() {
     return of(threads.current());
   }
@@ -188,7 +188,7 @@ public final class Signals implements Threads.Alarms {
     return null;
   }
 
-  /** True where somebody who waits goes on by the signal of a timer. */
+  /** True where a waiting thread continues by the signal of a timer. */
   boolean wouldWake(VirtualTimer timer) {
     if (timer.id == VirtualTimer.READ) {
       return timer.makesReady();
@@ -222,7 +222,7 @@ public final class Signals implements Threads.Alarms {
         || known.values().stream().anyMatch(thread -> (thread.pending.set() & bit) != 0);
   }
 
-  /** From here on a file tells of these signals; 0: of none. */
+  /** Makes a file report these signals from now on; 0: none. */
   public void watch(Object file, long mask) {
     if (mask == 0) {
       watched.remove(file);
@@ -253,7 +253,7 @@ public final class Signals implements Threads.Alarms {
     return ((thread.pending.set() | shared.set()) & wanted) != 0;
   }
 
-  /** A timer has expired so many times. */
+  /** Notes that a timer has expired {@code times} times. */
   void expired(VirtualTimer timer, long times) {
     int most = (int) Math.min(times, Integer.MAX_VALUE);
     boolean waits = timer.signal != 0 && timer.id >= 0 && waits(timer);
@@ -310,7 +310,7 @@ public final class Signals implements Threads.Alarms {
   /**
    * {@code sigsuspend}: the mask is another until a handler has returned.
    *
-   * @param untilNs when the thread goes on without; empty: never
+   * @param untilNs when the thread continues without a signal; empty: never
    */
   public void suspend(long mask, OptionalLong untilNs) {
     ThreadSignals thread = current();
@@ -335,7 +335,7 @@ public final class Signals implements Threads.Alarms {
   /**
    * {@code sigtimedwait}: a signal that is there already; else the thread waits for one.
    *
-   * @param untilNs when it goes on without; empty: never
+   * @param untilNs when it continues without a signal; empty: never
    */
   public Optional<SignalInfo> await(long wanted, OptionalLong untilNs) {
     Optional<SignalInfo> there = take(wanted);

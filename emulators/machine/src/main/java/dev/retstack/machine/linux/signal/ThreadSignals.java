@@ -14,7 +14,7 @@ public final class ThreadSignals {
   /** The words of a mask beyond 64 signals: kept, without a meaning. */
   public long maskBeyond;
 
-  /** Of {@code sigaltstack}. */
+  /** Stack that {@code sigaltstack} set. */
   public long stackStart;
 
   public long stackBytes;
@@ -26,7 +26,7 @@ public final class ThreadSignals {
   /** What the mask is again behind {@code sigsuspend}. */
   long maskBehind;
 
-  /** Where {@code sigtimedwait} tells of the signal; 0: nowhere. */
+  /** Where {@code sigtimedwait} writes the signal; 0: nowhere. */
   public long infoAt;
 
   /** Which signals {@code sigtimedwait} waits for. */

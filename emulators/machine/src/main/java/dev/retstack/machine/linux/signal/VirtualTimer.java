@@ -12,7 +12,7 @@ public final class VirtualTimer {
   static final int READ = -2;
 
   /**
-   * Of {@code timer_create}; -1 for one of {@code setitimer}, {@link #READ} for one that is read.
+   * Id of {@code timer_create}; -1 for {@code setitimer}, {@link #READ} for a timer that is read.
    */
   final int id;
 
@@ -25,13 +25,13 @@ public final class VirtualTimer {
   /** {@code sigev_value}. */
   final long value;
 
-  /** Who gets the signal; null: the process. */
+  /** Thread that gets the signal; null: the process. */
   final GuestThread target;
 
   private long next = NEVER;
   private long interval;
 
-  /** Of a timer that is read: expirations since then, and in all. */
+  /** Expirations of a timer that is read: since the last read, and in all. */
   private long unread;
 
   private long changes;
@@ -39,7 +39,7 @@ public final class VirtualTimer {
   /** Expirations since its signal was sent. */
   int overrun;
 
-  /** Those that came with the last signal that was delivered. */
+  /** Overrun of the last signal that was delivered. */
   int delivered;
 
   VirtualTimer(int id, boolean ofProcessor, int signal, long value, GuestThread target) {
@@ -50,7 +50,7 @@ public final class VirtualTimer {
     this.target = target;
   }
 
-  /** It expires at a time, and then each interval; {@link #NEVER}: it is off. */
+  /** Sets the time at which it expires, and then each interval; {@link #NEVER}: it is off. */
   void set(long at, long every) {
     next = at;
     interval = every;
@@ -101,7 +101,7 @@ public final class VirtualTimer {
     return delivered;
   }
 
-  /** How often it has expired by now; it goes on with the next time. */
+  /** How often it has expired by now. It continues with the next time. */
   long expire(long now) {
     if (next > now) {
       return 0;

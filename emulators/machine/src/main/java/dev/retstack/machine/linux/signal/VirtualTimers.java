@@ -20,7 +20,7 @@ public final class VirtualTimers {
   /** Most of {@code timer_create}. */
   public static final int MOST = 256;
 
-  /** Nobody waits that long: 146 years. */
+  /** Time beyond all waits: 146 years. */
   private static final long FAR = 1L << 62;
 
   private final Signals signals;
@@ -39,7 +39,7 @@ public final class VirtualTimers {
         };
   }
 
-  /** One of {@code setitimer}. */
+  /** A timer of {@code setitimer}. */
   public VirtualTimer interval(int which) {
     return interval[which];
   }
@@ -65,7 +65,7 @@ public final class VirtualTimers {
     return timer.unread();
   }
 
-  /** One that is read is gone. */
+  /** Forgets a timer that is read. */
   public void forget(VirtualTimer timer) {
     armed.remove(timer);
   }
@@ -75,12 +75,12 @@ public final class VirtualTimers {
     return ids;
   }
 
-  /** One of {@code timer_create}; null where there is none. */
+  /** A timer of {@code timer_create}; null where there is none. */
   public VirtualTimer created(int id) {
     return created.get(id);
   }
 
-  /** It is gone. */
+  /** Deletes a timer of {@code timer_create}. */
   public void delete(int id) {
     armed.remove(created.remove(id));
   }

@@ -36,10 +36,13 @@ public final class GuestThread {
 
   long wakeAtNs;
 
-  /** What it waits for, if not for a futex or a signal: it goes on where this holds. */
+  /**
+   * Condition to wait for, where it is neither a futex nor a signal: the thread continues once it
+   * holds.
+   */
   BooleanSupplier condition;
 
-  /** Its name, as the program set it: at most 15 bytes. */
+  /** Name that the program set: at most 15 bytes. */
   private byte[] name = new byte[0];
 
   /** True where the program gave it or its starter that name. */
@@ -61,7 +64,10 @@ public final class GuestThread {
   /** What the result register was before the system call in which it waits. */
   public long beforeCall;
 
-  /** The same of the register that tells errors, if there is one: it may be an argument. */
+  /**
+   * Value before the call of the register that shows errors, if there is one: it may be an
+   * argument.
+   */
   public long flagBeforeCall;
 
   GuestThread(long id, long stack, OptionalLong storage) {

@@ -25,12 +25,12 @@ public final class Threads {
   /** All wakers of a futex. */
   public static final int ALL_BITS = -1;
 
-  /** What else lets threads go on that wait: timers. */
+  /** Other things that let waiting threads continue: timers. */
   public interface Alarms {
-    /** When the first comes for which a thread would go on; {@code Long.MAX_VALUE}: never. */
+    /** Time of the first alarm that lets a thread continue; {@code Long.MAX_VALUE}: never. */
     long nextNs();
 
-    /** Lets those go on whose time has come. */
+    /** Lets the threads continue whose time has come. */
     void expire();
   }
 
@@ -49,10 +49,10 @@ public final class Threads {
   private final LongSupplier coreNs;
   private final SplittableRandom random;
 
-  /** Those that are not over, in the order in which they began. */
+  /** Threads that are not over, in the order in which they began. */
   private final List<GuestThread> threads = new ArrayList<>();
 
-  /** Those that wait, the longest wait first. */
+  /** Threads that wait, the longest wait first. */
   private final List<GuestThread> waiting = new ArrayList<>();
 
   private GuestThread current = new GuestThread(FIRST, 0, OptionalLong.empty());
@@ -66,7 +66,7 @@ public final class Threads {
   private Consumer<GuestThread> named = _ -> {};
 
   /**
-   * One thread.
+   * Begins with one thread.
    *
    * @param coreNs the core's clock
    */
@@ -92,7 +92,7 @@ public final class Threads {
     alarms = value;
   }
 
-  /** From here on it is told of each thread to which the program gives a name. */
+  /** Reports each thread to which the program gives a name from now on. */
   public void whenNamed(Consumer<GuestThread> listener) {
     named = listener;
   }
@@ -104,7 +104,7 @@ public final class Threads {
     named.accept(thread);
   }
 
-  /** Nobody runs for so long. */
+  /** Lets time pass in which no thread runs. */
   public void skip(long ns) {
     skippedNs = Math.min(skippedNs + ns, 1L << 62);
   }
@@ -119,7 +119,7 @@ public final class Threads {
     return schedule.quantum() > 0;
   }
 
-  /** Those that are not over. */
+  /** Threads that are not over. */
   public List<GuestThread> all() {
     return List.copyOf(threads);
   }
@@ -183,7 +183,7 @@ public final class Threads {
    *
    * @param futex until this is woken; 0: a sleep
    * @param bits which wakers are meant
-   * @param untilNs when it goes on though nobody woke it; empty: never
+   * @param untilNs when it continues without being woken; empty: never
    */
   public void await(long futex, int bits, OptionalLong untilNs) {
     current.waits = true;
@@ -200,7 +200,7 @@ public final class Threads {
   /**
    * The current thread waits until a condition holds; it is asked when others have run.
    *
-   * @param untilNs when it goes on though it does not hold; empty: never
+   * @param untilNs when it continues though it does not hold; empty: never
    * @param restarts true where a signal handler may have the system call made again
    */
   public void awaitFile(BooleanSupplier condition, OptionalLong untilNs, boolean restarts) {
@@ -230,7 +230,7 @@ public final class Threads {
     }
   }
 
-  /** Wakes at most so many that wait for a futex; how many it were. */
+  /** Wakes at most {@code most} threads that wait for a futex. Returns their number. */
   public int wake(long futex, long most, int bits) {
     int woken = 0;
     for (int i = 0; i < waiting.size() && woken < most; ) {
@@ -246,7 +246,7 @@ public final class Threads {
     return woken;
   }
 
-  /** At most so many that wait for a futex wait for another one from here on; how many it were. */
+  /** Makes at most {@code most} waiters of a futex wait for another one. Returns their number. */
   public int requeue(long from, long to, long most) {
     int moved = 0;
     for (GuestThread thread : List.copyOf(waiting)) {
@@ -302,7 +302,7 @@ public final class Threads {
     return true;
   }
 
-  /** Those that can run, in order of age; if none can, time passes until one can. */
+  /** Threads that can run, in order of age; if none can, time passes until one can. */
   private List<GuestThread> ready() {
     wakeInTime();
     boolean moves = true;

@@ -67,7 +67,7 @@ final class DwarfBytes {
     at += within(count, field);
   }
 
-  /** Goes on further ahead; no step back is taken, and none behind the end. */
+  /** Moves ahead to a place; never back, and never behind the end. */
   void skipTo(long place) {
     if (place > at && place <= end) {
       at = (int) place;
@@ -108,7 +108,7 @@ final class DwarfBytes {
     return number(4);
   }
 
-  /** An unsigned number of so many bytes, 8 at most. */
+  /** An unsigned number of {@code count} bytes, 8 at most. */
   long number(int count) throws ElfFormatException {
     within(count, "a number");
     long number = 0;

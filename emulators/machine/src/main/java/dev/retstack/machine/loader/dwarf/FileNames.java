@@ -89,7 +89,7 @@ final class FileNames {
     return folder.isEmpty() || isAbsolute(path) ? path : folder + "/" + path;
   }
 
-  /** Of Unix or of Windows. */
+  /** Whether a path is absolute on Unix or on Windows. */
   private static boolean isAbsolute(String path) {
     return path.startsWith("/")
         || path.startsWith("\\")

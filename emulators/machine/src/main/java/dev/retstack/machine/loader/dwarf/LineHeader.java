@@ -22,7 +22,7 @@ final class LineHeader {
   private static final int LAST_VERSION = 5;
   private static final long ESCAPE_64 = 0xFFFF_FFFFL;
 
-  /** What of a name an entry tells (DW_LNCT_*). */
+  /** Contents of an entry for a name (DW_LNCT_*). */
   private static final long PATH = 1;
 
   private static final long DIRECTORY = 2;
@@ -128,7 +128,7 @@ final class LineHeader {
   }
 
   private void readOldNames(DwarfBytes in) throws ElfFormatException {
-    folders.add(IN_LINE); // the folder of the compiler, which the table does not tell
+    folders.add(IN_LINE); // the folder of the compiler, which the table does not have
     for (int name = in.text(); in.at() - name > 1; name = in.text()) {
       add(in, folders, name);
     }
@@ -263,7 +263,7 @@ final class LineHeader {
     return folders.getLong(index);
   }
 
-  /** True where folder 0 is told: that of the compiler. */
+  /** True where the table has folder 0, that of the compiler. */
   boolean tellsFirstFolder() {
     return version == LAST_VERSION;
   }

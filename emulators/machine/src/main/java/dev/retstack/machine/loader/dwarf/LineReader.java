@@ -67,7 +67,7 @@ final class LineReader {
 
   private int sequencesAtZero;
 
-  /** Of the unit that is read. */
+  /** Header of the unit that is read. */
   private LineHeader header;
 
   /** The row before, if there is one in the sequence, and the next entry behind it. */
@@ -112,12 +112,12 @@ final class LineReader {
     return headers.get(offset);
   }
 
-  /** Of each function the number of its file. */
+  /** Number of each function's file. */
   int[] fileOf() {
     return fileOf;
   }
 
-  /** Of each function its line, 0 where it is not known. */
+  /** Line of each function, 0 where it is unknown. */
   int[] lineOf() {
     return lineOf;
   }

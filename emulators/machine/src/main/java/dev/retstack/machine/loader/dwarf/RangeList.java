@@ -51,7 +51,7 @@ final class RangeList {
     return low;
   }
 
-  /** Its length. */
+  /** Length of the range list. */
   long bytes() {
     return bytes;
   }

@@ -13,8 +13,8 @@ import java.util.Optional;
  * declaration, where the file describes its functions. Else it has the first line that the table
  * gives its entry: that of its head, where later ones at the same address are of its body.
  *
- * <p>Files are named as the compiler noted them. DWARF 5 tells the folder it ran in, the versions
- * before do not: their files may be relative to it.
+ * <p>Files are named as the compiler noted them. DWARF 5 has the folder it ran in, earlier versions
+ * do not: their files may be relative to it.
  */
 public final class SourceLines {
   private static final SourceLines NONE = new SourceLines(List.of(), new int[0], new int[0], "");

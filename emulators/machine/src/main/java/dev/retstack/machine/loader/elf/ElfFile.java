@@ -162,7 +162,7 @@ public final class ElfFile {
 
   /**
    * Reads a program or a relocatable object (.o, .ko). The sections of an object are given
-   * addresses that mean nothing: {@link #place} tells what they stand for. It cannot be run.
+   * addresses that mean nothing: {@link #place} shows what they stand for. It cannot be run.
    */
   public static ElfFile parseUnlinked(Path file) throws IOException {
     return parse(file, Limits.DEFAULT, Reading.PROGRAM_OR_OBJECT);
@@ -343,12 +343,12 @@ public final class ElfFile {
 
   private static final int PROT_EXEC = 4;
 
-  /** Those of all executable segments. */
+  /** Pages of all executable segments. */
   public List<FilePages> codePages() {
     return filePages().stream().filter(pages -> (pages.protection() & PROT_EXEC) != 0).toList();
   }
 
-  /** Those of all segments, as far as the file fills them. */
+  /** Pages of all segments, as far as the file fills them. */
   public List<FilePages> filePages() {
     List<FilePages> pages = new ArrayList<>();
     for (SegmentTable.Load load : segments.files()) {

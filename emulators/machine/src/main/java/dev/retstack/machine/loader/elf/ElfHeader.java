@@ -40,7 +40,7 @@ record ElfHeader(
     return Isas.find(machine, is64 ? Long.BYTES : Integer.BYTES, bigEndian);
   }
 
-  /** True where {@code st_other} tells of local entries. */
+  /** True where {@code st_other} describes local entries. */
   boolean localEntries() {
     return isa().filter(isa -> isa.elf().localEntries().test(flags)).isPresent();
   }

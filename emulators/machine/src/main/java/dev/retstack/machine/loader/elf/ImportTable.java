@@ -46,7 +46,7 @@ final class ImportTable {
     implicit = isa.elf().implicitSlots();
   }
 
-  /** Those of a file, in the order of its table; none of an unknown ISA. */
+  /** Imports of a file, in the order of its table; none of an unknown ISA. */
   static List<ElfFile.Import> of(
       ElfBytes bytes, ElfHeader header, List<Section> sections, long bias)
       throws ElfFormatException {

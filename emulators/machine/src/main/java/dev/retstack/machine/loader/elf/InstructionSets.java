@@ -17,7 +17,7 @@ final class InstructionSets {
   private final CodeAddresses addresses;
   private final LongSet second = new LongOpenHashSet();
 
-  /** Those of a file. */
+  /** Instruction sets of a file. */
   InstructionSets(ElfHeader header) {
     this.addresses = header.isa().map(Isa::addresses).orElse(CodeAddresses.PLAIN);
   }

@@ -20,7 +20,7 @@ import java.util.stream.Collectors;
  */
 final class RelocationTable {
   /**
-   * One entry of a table of relocations, as written in the file.
+   * An entry of a table of relocations, as written in the file.
    *
    * @param at where it stands in the file
    * @param offset the place: from the beginning of its section in an object, else its address
@@ -53,7 +53,7 @@ final class RelocationTable {
     this.abi = abi;
   }
 
-  /** Those of a file, sorted by address; none in most programs, and none of an unknown ISA. */
+  /** Relocations of a file, sorted by address; none in most programs or of an unknown ISA. */
   static List<ElfFile.Relocation> of(
       ElfBytes bytes, ElfHeader header, List<Section> sections, long bias)
       throws ElfFormatException {
@@ -67,7 +67,7 @@ final class RelocationTable {
     List<ElfFile.Relocation> found = new ArrayList<>();
     requireRoom(bytes, sections);
     for (Section section : sections) {
-      // One that is loaded is for the dynamic linker; gold lets those of the PLT name its code.
+      // A loaded table is for the dynamic linker; gold lets those of the PLT name its code.
       if (section.holdsRelocations() && !section.allocated() && !wanted.isEmpty()) {
         Section code = table.target(section);
         if (code.executable() && code.allocated()) {

@@ -20,7 +20,7 @@ public record Segment(
     boolean writable,
     boolean executable) {
 
-  /** One past the last byte. */
+  /** End of the segment: one past its last byte. */
   public long end() {
     return address + memoryBytes;
   }

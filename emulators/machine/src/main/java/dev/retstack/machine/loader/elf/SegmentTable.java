@@ -223,7 +223,7 @@ record SegmentTable(
     }
   }
 
-  /** One program header as written in the file. */
+  /** A program header as written in the file. */
   private record ProgramHeader(
       int index,
       int type,

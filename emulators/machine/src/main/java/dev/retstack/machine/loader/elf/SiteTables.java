@@ -45,7 +45,7 @@ final class SiteTables {
     return read(named("__patchable_function_entries"));
   }
 
-  /** One in a program; in an object there may be one for each function. */
+  /** Sections with a name: one in a program; an object may have one for each function. */
   private List<Section> named(String name) {
     return image.sections().stream().filter(s -> s.allocated() && s.name().equals(name)).toList();
   }

@@ -19,7 +19,7 @@ public record Symbol(
     return address + localEntry;
   }
 
-  /** The same name at another address. */
+  /** This symbol at another address. */
   public Symbol movedTo(long elsewhere) {
     return new Symbol(name, elsewhere, size, kind, binding, 0);
   }
@@ -29,12 +29,12 @@ public record Symbol(
     return Long.compareUnsigned(pc - address, Math.max(1, size)) < 0;
   }
 
-  /** The same in a file that stands so many bytes higher. */
+  /** This symbol in a file that stands {@code bias} bytes higher. */
   public Symbol movedBy(long bias) {
     return new Symbol(name, address + bias, size, kind, binding, localEntry);
   }
 
-  /** The same, so many bytes long. */
+  /** This symbol with this length. */
   Symbol cutTo(long bytes) {
     return new Symbol(name, address, bytes, kind, binding, localEntry);
   }
@@ -61,7 +61,7 @@ public record Symbol(
     GLOBAL,
     /** The whole program, unless another defines it. */
     WEAK,
-    /** One file. */
+    /** The symbol is known in its file only. */
     LOCAL
   }
 }
