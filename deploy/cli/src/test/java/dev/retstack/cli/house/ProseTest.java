@@ -44,7 +44,12 @@ class ProseTest {
 
   /** Modules whose comments use the common word; the others follow. */
   private static final List<String> MODULES =
-      List.of("schemas", "emulators/unicorn", "pipeline/graph", "pipeline/simulation", "deploy");
+      List.of(
+          "schemas",
+          "emulators/unicorn",
+          "pipeline/graph",
+          "pipeline/simulation",
+          "deploy");
 
   private static final Pattern COMMENT =
       Pattern.compile(
@@ -113,15 +118,13 @@ class ProseTest {
     return sources;
   }
 
-  private static void find(
-      Map<String, String> words, Path file, String text, List<String> found) {
+  private static void find(Map<String, String> words, Path file, String text, List<String> found) {
     for (Map.Entry<String, String> word : words.entrySet()) {
       String key = word.getKey();
       Pattern pattern = Pattern.compile(key.startsWith("^") ? key : "\\b(" + key + ")\\b");
       for (Matcher m = pattern.matcher(text.toLowerCase(Locale.ROOT)); m.find(); ) {
         String around = text.substring(Math.max(0, m.start() - 40), m.end());
-        found.add(
-            Repository.root().relativize(file) + ": ..." + around + " → " + word.getValue());
+        found.add(Repository.root().relativize(file) + ": ..." + around + " → " + word.getValue());
       }
     }
   }

@@ -22,7 +22,9 @@ import dev.retstack.schema.record.RecordBatch;
 import it.unimi.dsi.fastutil.longs.LongList;
 
 /**
- * Adds up the calls of a core: totals, call tree, digest, stats and anomalies. It also passes events to the publishers. The stacks of the core report each event in the order in which it happens.
+ * Adds up the calls of a core: totals, call tree, digest, stats and anomalies. It also passes
+ * events to the publishers. The stacks of the core report each event in the order in which it
+ * happens.
  *
  * <p>One stack is current at a time. Open calls are counted for the current stack only, because
  * recursion counts once per stack. They are subtracted when the stack is left and when a chunk
@@ -278,7 +280,8 @@ class CallAccounts {
    * A function was called whose return is not seen: no frame, no duration.
    *
    * @param parent slot of the innermost open call, or {@link Frames#NONE}
-   * @param caller slot of the function that jumped here, or {@link Frames#NONE} where {@code fromPc}, to which it will return, shows it
+   * @param caller slot of the function that jumped here, or {@link Frames#NONE} where {@code
+   *     fromPc}, to which it will return, shows it
    */
   void called(ShadowStack on, int parent, int caller, long selfPc, long fromPc, long time) {
     int callerFunction =

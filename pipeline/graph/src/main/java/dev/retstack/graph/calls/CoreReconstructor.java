@@ -164,8 +164,8 @@ public final class CoreReconstructor {
   }
 
   /**
-   * Begins with a chunk that is not the core's first, and the calls of its keyframe, as
-   * {@link CoreSegment} does.
+   * Begins with a chunk that is not the core's first, and the calls of its keyframe, as {@link
+   * CoreSegment} does.
    *
    * @return false where a limit keeps one of them out
    */

@@ -19,8 +19,8 @@ public interface GraphEvents {
   }
 
   /**
-   * Whether {@link #placed} is to hear of calls of this function. A listener that says so has
-   * a threshold of 0, as calls below it are not reported one by one.
+   * Whether {@link #placed} is to hear of calls of this function. A listener that says so has a
+   * threshold of 0, as calls below it are not reported one by one.
    */
   default boolean places(CoreGraph core, long selfPc) {
     return false;

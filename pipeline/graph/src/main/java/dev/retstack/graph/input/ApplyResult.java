@@ -13,8 +13,8 @@ public enum ApplyResult {
   /** The chunk's core is new, and the budget of bytes has no room for it: counted, nothing else. */
   NO_ROOM,
   /**
-   * The chunk contradicts what its core said before (image, unit, or a chunk after the end),
-   * or there are too many cores: counted, changed nothing else.
+   * The chunk contradicts what its core said before (image, unit, or a chunk after the end), or
+   * there are too many cores: counted, changed nothing else.
    */
   REFUSED
 }

@@ -38,8 +38,8 @@ public record GraphLimits(
   }
 
   /**
-   * These limits for a state whose calls add up by their stacks: all of them pass through its
-   * call trees. Runs of linked records are added up at once, others are rows first.
+   * These limits for a state whose calls add up by their stacks: all of them pass through its call
+   * trees. Runs of linked records are added up at once, others are rows first.
    */
   public GraphLimits withStacks(int nodes) {
     return but().treeCallsPerCore(Integer.MAX_VALUE).stacks(nodes).build();

@@ -202,8 +202,8 @@ public final class GraphState {
   }
 
   /**
-   * Makes this the state of a part of a trace: a core begins with the first chunk that is
-   * taken of it, and what was before is not missing, if the chunk has a keyframe.
+   * Makes this the state of a part of a trace: a core begins with the first chunk that is taken of
+   * it, and what was before is not missing, if the chunk has a keyframe.
    */
   public GraphState anywhere() {
     anywhere = true;

@@ -91,8 +91,8 @@ public final class SessionAges {
   }
 
   /**
-   * Moves the log's time to a chunk: sessions that are silent for too long by now are over, this one
-   * excepted.
+   * Moves the log's time to a chunk: sessions that are silent for too long by now are over, this
+   * one excepted.
    *
    * @param millis when the log had it, since 1970-01-01 UTC; negative = not known
    * @param keep for how long a silent session is kept, in milliseconds; 0 = for ever

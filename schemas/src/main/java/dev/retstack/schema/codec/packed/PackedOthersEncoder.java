@@ -144,7 +144,7 @@ final class PackedOthersEncoder {
     }
 
     /**
-     * Step to an arc if it is predicted, without the part for the time; else {@link #STEP_KNOWN}.
+     * Step to an arc if it is predicted, without the part for the time; else {@code STEP_KNOWN}.
      */
     private int foretold(int number) {
       int max = arcs.returnsMax();
