@@ -267,7 +267,7 @@ final class SignalFrames {
    * Writes registers and mask into a context, as {@code swapcontext} does.
    *
    * @param context its address
-   * @throws GuestAccessException where it cannot be written
+   * @throws dev.retstack.machine.memory.GuestAccessException where it cannot be written
    */
   void saveContext(long context, long pc, ThreadSignals thread) {
     SignalAbi.Word swapped = abi.swapped().orElseThrow();
@@ -288,7 +288,7 @@ final class SignalFrames {
    * Makes the registers those of a context, but not the one of the thread's storage.
    *
    * @return where the program continues
-   * @throws GuestAccessException where it cannot be read
+   * @throws dev.retstack.machine.memory.GuestAccessException where it cannot be read
    */
   long loadContext(long context) {
     SignalAbi.Word swapped = abi.swapped().orElseThrow();
