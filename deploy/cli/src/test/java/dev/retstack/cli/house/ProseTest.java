@@ -44,12 +44,7 @@ class ProseTest {
 
   /** Modules whose comments use the common word; the others follow. */
   private static final List<String> MODULES =
-      List.of(
-          "schemas",
-          "emulators/unicorn",
-          "pipeline/graph",
-          "pipeline/simulation",
-          "deploy");
+      List.of("schemas", "emulators/unicorn", "pipeline/graph", "pipeline/simulation", "deploy");
 
   private static final Pattern COMMENT =
       Pattern.compile(

@@ -95,8 +95,9 @@ public final class Trampolines {
   }
 
   /**
-   * Makes a trampoline. @param target where it continues
+   * Makes a trampoline.
    *
+   * @param target where it continues
    * @return its index; empty where no jump reaches the target, or there is no room left
    */
   public OptionalInt add(long target) {

@@ -81,8 +81,8 @@ public final class VirtualTlb implements Hook.TlbFill, MemoryListener {
    * @param isa says where the core must start again at an instruction that uses a page for the
    *     first time
    * @param time instructions executed: an instruction met again is another one
-   * @param codeChanged runs when translations were dropped @param mappingsChanged runs when memory
-   *     was mapped or unmapped
+   * @param codeChanged runs when translations were dropped
+   * @param mappingsChanged runs when memory was mapped or unmapped
    */
   public VirtualTlb(
       Unicorn engine, Isa isa, LongSupplier time, Runnable codeChanged, Runnable mappingsChanged) {

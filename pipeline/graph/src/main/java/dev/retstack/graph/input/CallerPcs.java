@@ -19,7 +19,11 @@ public final class CallerPcs {
   private final long[] sites;
   private final Long2LongOpenHashMap remembered = new Long2LongOpenHashMap();
 
-  /** Begins with the call sites of an image. @param account pays for the bytes that it remembers */
+  /**
+   * Begins with the call sites of an image.
+   *
+   * @param account pays for the bytes that it remembers
+   */
   public CallerPcs(ImageInfo image, StateBudget.Account account) {
     this.account = account;
     this.image = image;

@@ -4,8 +4,9 @@ import java.util.Comparator;
 import java.util.Objects;
 
 /**
- * A core in a run. @param session a run of an image on one core, fresh for each start of the fleet
+ * A core in a run.
  *
+ * @param session a run of an image on one core, fresh for each start of the fleet
  * @param core name of the core, unique in the session
  */
 public record CoreKey(String session, String core) implements Comparable<CoreKey> {

@@ -87,9 +87,9 @@ public final class Pyramid {
     }
 
     /**
-     * Takes entries; where they are too many, pyramids become coarser first. @param of pyramid that
-     * needs them
+     * Takes entries; where they are too many, pyramids become coarser first.
      *
+     * @param of pyramid that needs them
      * @return false where there is no room
      */
     boolean take(Pyramid of, long more) {

@@ -153,8 +153,9 @@ final class TileRow {
   }
 
   /**
-   * This row in longer tiles. @param shift of these tiles
+   * This row in longer tiles.
    *
+   * @param shift of these tiles
    * @param by powers of two that the new ones are longer
    */
   TileRow coarser(int shift, int by) {

@@ -39,7 +39,11 @@ public interface TileSource {
     void tile(
         int line, long start, long end, long calls, long busy, long selfPc, long enter, long exit);
 
-    /** A call. @param calls number of calls that it stands for */
+    /**
+     * A call.
+     *
+     * @param calls number of calls that it stands for
+     */
     void call(int line, long calls, long selfPc, long enter, long exit);
   }
 }

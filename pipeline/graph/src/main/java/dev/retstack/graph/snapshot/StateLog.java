@@ -135,7 +135,11 @@ public final class StateLog {
     }
   }
 
-  /** Ends reading; new numbers follow those in use. @param largest number in use */
+  /**
+   * Ends reading; new numbers follow those in use.
+   *
+   * @param largest number in use
+   */
   public void resume(long largest) throws IOException {
     if (largest >= resumeAt) {
       throw new IOException("corrupt state: %d numbers, %d in use".formatted(resumeAt, largest));

@@ -47,7 +47,11 @@ public final class StackFold {
   private final int most;
   private int due;
 
-  /** Begins with no rows added up. @param nodes number of nodes that are kept separate */
+  /**
+   * Begins with no rows added up.
+   *
+   * @param nodes number of nodes that are kept separate
+   */
   public StackFold(CallTreeLog tree, int nodes) {
     this.tree = tree;
     this.stacks = new Stacks(nodes);

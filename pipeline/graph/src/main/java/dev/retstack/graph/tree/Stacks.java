@@ -41,7 +41,11 @@ public final class Stacks {
   /** Nodes by what they are, one more than their number; a power of two long. */
   private int[] table = new int[4 * FIRST_NODES];
 
-  /** Begins without nodes. @param limit number of nodes that are kept separate */
+  /**
+   * Begins without nodes.
+   *
+   * @param limit number of nodes that are kept separate
+   */
   Stacks(int limit) {
     this.limit = limit;
   }

@@ -74,8 +74,9 @@ public final class History {
   }
 
   /**
-   * A slot. @param number of slots since 1970, by the clock of the member that reports it
+   * A slot.
    *
+   * @param number of slots since 1970, by the clock of the member that reports it
    * @param members that had it
    */
   public record Slot(long number, Counts counts, Levels levels, int members) {
@@ -91,8 +92,9 @@ public final class History {
   }
 
   /**
-   * What a member reports of its past. @param millis its time when it reported
+   * What a member reports of its past.
    *
+   * @param millis its time when it reported
    * @param slots those that are over, without gaps
    */
   public record Told(long millis, List<Slot> slots) {
