@@ -53,8 +53,8 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * A producer that sends a tenth of its chunks twice, many late, and poison between them: the job's
  * result, and what is published, are those of the chunks that came in order. Each late chunk and
- * each poison has a dead letter. {@code -Dretstack.late.chunks=N} sends so many; {@code
- * -Dretstack.seed=S} other ones.
+ * each poison has a dead letter. {@code -Dretstack.late.chunks=N} sets how many are sent, {@code
+ * -Dretstack.seed=S} which.
  */
 class LateChunksTest {
   private static final int PARTITIONS = 3;
@@ -62,7 +62,7 @@ class LateChunksTest {
   private static final int CHUNKS = Integer.getInteger("retstack.late.chunks", 1_000);
   private static final long SEED = Long.getLong("retstack.seed", 20264);
 
-  /** Of so many chunks one is followed by poison: a short run has some of it as well. */
+  /** One chunk of this many is followed by poison, in a short run too. */
   private static final int POISON = CHUNKS < 100_000 ? 100 : 10_000;
 
   private static final int LATE_MAX = 40;
