@@ -4,6 +4,7 @@ import dev.retstack.schema.Chunk;
 import dev.retstack.schema.chunk.Chunks;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 
@@ -19,7 +20,7 @@ public final class WindowChunks {
   private final long to;
   private final NavigableMap<Long, Chunk> bySequence = new TreeMap<>();
 
-  /** Where these chunks stand in the log. */
+  /** Where these chunks stand in the log. A higher number always stands further back. */
   private final NavigableMap<Long, Long> positions = new TreeMap<>();
 
   private Chunk begin;
@@ -36,13 +37,14 @@ public final class WindowChunks {
   /** Takes another chunk of the core, which stands there in the log. */
   public void add(Chunk chunk, long position) {
     long sequence = chunk.getSequence();
-    if (positions.tailMap(sequence).values().stream().anyMatch(at -> at <= position)) {
-      return; // it is there, or late
+    Map.Entry<Long, Long> next = positions.ceilingEntry(sequence);
+    if (next != null && next.getValue() <= position) {
+      return; // the same chunk again, or late
     }
-    for (long before : List.copyOf(positions.headMap(sequence).keySet())) {
-      if (positions.get(before) > position) {
-        remove(before); // that one is late
-      }
+    for (Map.Entry<Long, Long> before = positions.lowerEntry(sequence);
+        before != null && before.getValue() > position;
+        before = positions.lowerEntry(sequence)) {
+      remove(before.getKey()); // the earlier one is late
     }
     if (begin != null && sequence < begin.getSequence()) {
       return;
