@@ -21,7 +21,6 @@ import dev.retstack.service.checkpoint.Checkpoint;
 import dev.retstack.service.images.ImageRegistry;
 import dev.retstack.service.metrics.PartitionMeter;
 import dev.retstack.service.progress.CoreProgress;
-import dev.retstack.service.progress.CoreWatch;
 import dev.retstack.service.publish.DerivedRecords;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -35,18 +34,36 @@ import java.util.Set;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.apache.pekko.actor.typed.ActorRef;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Takes records of one partition into its state. A record that is not a chunk, or contradicts the
- * others, goes to dead letters. The position in the topic advances with each. It knows no actor.
+ * others, goes to dead letters. The position in the topic advances with each. It knows no actor: a
+ * {@link Listener} passes on what others must know.
  */
 final class ChunkIntake {
-  private static final Logger log = LoggerFactory.getLogger(PartitionGraph.class);
+  /** Hears what happens to the partition, and answers its questions for images. */
+  interface Listener {
+    /** A chunk of a core was applied, or its state was loaded. */
+    void advanced(CoreProgress core);
 
-  /** So many chunks after one that made reconstruction fail are tried on copies first. */
+    /** All records below this offset are in the state. */
+    void reached(long nextOffset);
+
+    /** These sessions left the state. */
+    void forgotten(Set<String> sessions);
+
+    /** An image is needed: {@link #imageAnswered} takes the answer. */
+    void find(String buildId);
+
+    /** An image is no longer waited for. */
+    void giveUp(String buildId);
+  }
+
+  private static final Logger log = LoggerFactory.getLogger(ChunkIntake.class);
+
+  /** Chunks that are tried on copies first after one made reconstruction fail. */
   private static final int CAREFUL_CHUNKS = 4096;
 
   private static final int NAMELESS_MOST = 1 << 10;
@@ -56,12 +73,12 @@ final class ChunkIntake {
 
   private final int partition;
   private final PartitionSettings settings;
-  private final PartitionPeers peers;
+  private final StateBudget budget;
   private final PartitionMeter meter;
   private final DerivedRecords derived;
   private final TotalsTurns totals;
   private final RefusalLog refusals;
-  private final ActorRef<ImageRegistry.Found> foundImages;
+  private final Listener listener;
 
   /** Where reconstruction failed, until a checkpoint says so. */
   private final Map<CoreKey, BrokenCoreException> broken = new HashMap<>();
@@ -84,23 +101,20 @@ final class ChunkIntake {
   /** Events below this offset were published by a state that was lost. */
   private long published;
 
-  /**
-   * Without a state so far; what is found goes to {@code derived}.
-   *
-   * @param foundImages hears of images, of which {@link #imageAnswered} is to be told
-   */
+  /** Has no state until it is opened; what is found goes to {@code derived}. */
   ChunkIntake(
       int partition,
       PartitionSettings settings,
-      PartitionPeers peers,
+      StateBudget budget,
+      PartitionMeter meter,
       DerivedRecords derived,
-      ActorRef<ImageRegistry.Found> foundImages) {
-    this.foundImages = foundImages;
+      Listener listener) {
     this.partition = partition;
     this.settings = settings;
-    this.peers = peers;
-    this.meter = peers.meter();
+    this.budget = budget;
+    this.meter = meter;
     this.derived = derived;
+    this.listener = listener;
     this.refusals = new RefusalLog(partition);
     this.totals = new TotalsTurns(settings.totalsInterval());
   }
@@ -114,9 +128,9 @@ final class ChunkIntake {
     Map<String, byte[]> parts = checkpoint.parts();
     waitsWritten = parts.remove(WAITS);
     published = Checkpoint.takePublished(parts);
-    places = LogPlaces.takeFrom(parts, budget());
+    places = LogPlaces.takeFrom(parts, budget);
     try {
-      pyramids = JobPyramids.takeFrom(parts, budget());
+      pyramids = JobPyramids.takeFrom(parts, budget);
     } catch (IOException e) {
       places.close();
       throw e;
@@ -125,14 +139,14 @@ final class ChunkIntake {
       applier =
           new ChunkApplier(
                   StateCopy.state(
-                      parts, settings.limits(), settings.rules(), budget(), settings.names()))
+                      parts, settings.limits(), settings.rules(), budget, settings.names()))
               .oneOfMany();
     } catch (IOException e) {
       places.close();
       pyramids.close();
       throw e;
     }
-    StateBudget.Account account = budget().open(0);
+    StateBudget.Account account = budget.open(0);
     waits =
         waitsWritten == null
             ? new ImageWaits(settings.waitingBytes(), account)
@@ -144,10 +158,10 @@ final class ChunkIntake {
     applier.leaveOut(broken.values());
     derived.opened();
     applier.state().careful(careful > 0);
-    waits.images().forEach(this::find);
+    waits.images().forEach(listener::find);
     totals.opened(nextOffset);
     applier.state().summaries().forEach(this::watch);
-    peers.watch().tell(new CoreWatch.Reached(partition, nextOffset));
+    listener.reached(nextOffset);
   }
 
   /** Takes nothing any more: what the state holds is free for other partitions. */
@@ -158,10 +172,6 @@ final class ChunkIntake {
       places.close();
       pyramids.close();
     }
-  }
-
-  private StateBudget budget() {
-    return peers.budget();
   }
 
   /**
@@ -271,7 +281,7 @@ final class ChunkIntake {
       derived.forget(gone);
       places.forget(gone);
       pyramids.forget(gone);
-      peers.watch().tell(new CoreWatch.Forgotten(partition, gone));
+      listener.forgotten(gone);
       log.info(
           "partition {}: {} sessions are forgotten: they were silent for {}",
           partition,
@@ -297,10 +307,10 @@ final class ChunkIntake {
     return isOpen() && totals.isTurn(nextOffset, System.nanoTime());
   }
 
-  /** Tells how far a core came; true where it has ended. */
+  /** Reports how far a core came; true where it has ended. */
   private boolean watch(CoreSummary core) {
     CoreProgress progress = CoreProgress.of(partition, core);
-    peers.watch().tell(new CoreWatch.Advanced(progress));
+    listener.advanced(progress);
     return progress.ended();
   }
 
@@ -332,7 +342,7 @@ final class ChunkIntake {
    */
   boolean take(ConsumerRecord<byte[], byte[]> record) {
     reach(record.offset());
-    Chunk chunk = chunk(record);
+    Chunk chunk = begin(record);
     if (chunk == null) {
       return false;
     }
@@ -365,8 +375,13 @@ final class ChunkIntake {
     reachedOffset = Math.max(reachedOffset, nextOffset);
   }
 
-  /** The chunk in a record; null where there is none, which is refused. */
-  private Chunk chunk(ConsumerRecord<byte[], byte[]> record) {
+  /**
+   * Begins to take a record.
+   *
+   * @return its chunk; null where there is none, which is refused
+   */
+  private Chunk begin(ConsumerRecord<byte[], byte[]> record) {
+    derived.silent(record.offset() < published);
     try {
       return ConfluentFrame.decode(record.value(), Chunk.class);
     } catch (CorruptChunkException e) {
@@ -401,22 +416,16 @@ final class ChunkIntake {
     waits.add(key, image, record);
     applier.state().ages().heard(chunk.getSession());
     if (first && !asked) {
-      find(image);
+      listener.find(image);
     }
     if (waits.isFull()) {
       String reason =
           "its image is missing, and there is no room to wait longer, %,d chunks wait: publish images"
                   .formatted(waits.chunks())
               + " to topic %s first, or raise --state-mib".formatted(settings.topics().images());
-      for (String given : waits.giveUp(reason)) {
-        peers.images().tell(new ImageRegistry.GiveUp(given, foundImages));
-      }
+      waits.giveUp(reason).forEach(listener::giveUp);
     }
     return done(record, false);
-  }
-
-  private void find(String image) {
-    peers.images().tell(new ImageRegistry.Find(image, settings.imagePatience(), foundImages));
   }
 
   /** An image was found, or did not come in time: the wait of its chunks is over. */
@@ -458,7 +467,7 @@ final class ChunkIntake {
   boolean takeWaiting(ConsumerRecord<byte[], byte[]> record) {
     waited = true;
     totals.changed();
-    Chunk chunk = chunk(record);
+    Chunk chunk = begin(record);
     if (chunk == null || !waits.isOver(ChunkApplier.key(chunk))) {
       return false; // its core waits again; no chunk can stand there only where state was forged
     }
@@ -480,7 +489,7 @@ final class ChunkIntake {
       boolean asked = waits.images().contains(needed);
       waits.again(key, needed);
       if (!asked) {
-        find(needed);
+        listener.find(needed);
       }
       return false;
     } else {
@@ -512,7 +521,6 @@ final class ChunkIntake {
   }
 
   private boolean apply(ConsumerRecord<byte[], byte[]> record, Chunk chunk, boolean heard) {
-    derived.silent(record.offset() < published);
     if (careful > 0 && --careful == 0) {
       applier.state().careful(false);
     }
@@ -569,13 +577,13 @@ final class ChunkIntake {
   private boolean done(ConsumerRecord<byte[], byte[]> record, boolean coreEnded) {
     nextOffset = Math.max(nextOffset, record.offset() + 1);
     reachedOffset = Math.max(reachedOffset, nextOffset);
-    peers.watch().tell(new CoreWatch.Reached(partition, nextOffset));
+    listener.reached(nextOffset);
     return coreEnded;
   }
 
   private String noRoom(String what) {
     return "the states of this member reserve %d MiB of %d, new cores have no room: give it"
-            .formatted(budget().reserved() >> 20, budget().limit() >> 20)
+            .formatted(budget.reserved() >> 20, budget.limit() >> 20)
         + " a higher --state-mib and more heap, or more members, and re-inject; "
         + what;
   }
@@ -605,7 +613,6 @@ final class ChunkIntake {
 
   private boolean refuse(ConsumerRecord<byte[], byte[]> record, String reason) {
     refusals.lines(record.offset(), reason, System.nanoTime()).forEach(log::warn);
-    derived.silent(record.offset() < published);
     derived.deadLetter(record, reason);
     meter.refused();
     return done(record, false);

@@ -8,6 +8,8 @@ import dev.retstack.service.checkpoint.UnreadableCheckpointException;
 import dev.retstack.service.images.ImageRegistry;
 import dev.retstack.service.kafka.OtherVersionException;
 import dev.retstack.service.metrics.PartitionMeter;
+import dev.retstack.service.progress.CoreProgress;
+import dev.retstack.service.progress.CoreWatch;
 import dev.retstack.service.publish.DerivedRecords;
 import java.io.IOException;
 import java.time.Duration;
@@ -16,6 +18,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -233,15 +236,41 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
         new DerivedRecords(settings.topics(), partition, settings.spanThreshold(), peers.meter());
     this.intake =
         new ChunkIntake(
-            partition,
-            settings,
-            peers,
-            derived,
-            context.messageAdapter(ImageRegistry.Found.class, ImageAnswered::new));
+            partition, settings, peers.budget(), peers.meter(), derived, listener(settings));
     this.answers = new PartitionAnswers(partition, settings.limits(), intake, checkpoints, queue);
     timers.startTimerWithFixedDelay(CheckpointDue.INSTANCE, settings.checkpointInterval());
     timers.startTimerWithFixedDelay(LogStartDue.INSTANCE, Duration.ZERO, LOG_START);
     then(this.ledger.open(), Opened::new);
+  }
+
+  private ChunkIntake.Listener listener(PartitionSettings settings) {
+    var found = getContext().messageAdapter(ImageRegistry.Found.class, ImageAnswered::new);
+    return new ChunkIntake.Listener() {
+      @Override
+      public void advanced(CoreProgress core) {
+        peers.watch().tell(new CoreWatch.Advanced(core));
+      }
+
+      @Override
+      public void reached(long nextOffset) {
+        peers.watch().tell(new CoreWatch.Reached(partition, nextOffset));
+      }
+
+      @Override
+      public void forgotten(Set<String> sessions) {
+        peers.watch().tell(new CoreWatch.Forgotten(partition, sessions));
+      }
+
+      @Override
+      public void find(String buildId) {
+        peers.images().tell(new ImageRegistry.Find(buildId, settings.imagePatience(), found));
+      }
+
+      @Override
+      public void giveUp(String buildId) {
+        peers.images().tell(new ImageRegistry.GiveUp(buildId, found));
+      }
+    };
   }
 
   @Override
