@@ -35,8 +35,7 @@ public record Checkpoint(int partition, long epoch, long nextOffset, Map<String,
 
   /** Offset of events below which a state that was lost has published; 0 if there was none. */
   long published() {
-    byte[] part = parts.get(PUBLISHED);
-    return part == null || part.length != Long.BYTES ? 0 : ByteBuffer.wrap(part).getLong();
+    return Math.max(0, offset(parts.get(PUBLISHED)));
   }
 
   /**
@@ -45,15 +44,19 @@ public record Checkpoint(int partition, long epoch, long nextOffset, Map<String,
    * @throws IOException where it is no offset
    */
   public static long takePublished(Map<String, byte[]> parts) throws IOException {
-    byte[] part = parts.remove(PUBLISHED);
-    if (part == null) {
-      return 0;
-    }
-    long published = part.length == Long.BYTES ? ByteBuffer.wrap(part).getLong() : -1;
+    long published = offset(parts.remove(PUBLISHED));
     if (published < 0) {
       throw new IOException("corrupt state: it was published up to no offset");
     }
     return published;
+  }
+
+  /** The offset in a part: 0 where there is no part, negative where it holds none. */
+  private static long offset(byte[] part) {
+    if (part == null) {
+      return 0;
+    }
+    return part.length == Long.BYTES ? ByteBuffer.wrap(part).getLong() : -1;
   }
 
   /** The same state under another owner. */
