@@ -149,7 +149,7 @@ public final class ExportVerb extends Verb {
       chosen = chosen.stream().filter(t -> t.unit() == units.unit()).toList();
     }
     return format.write(
-        new TraceExport.Calls(chosen, report.anomalies(), state.isCut()),
+        new TraceExport.Calls(chosen, report::anomalies, state.isCut()),
         new TraceExport.Options(byTask, sumSessions),
         out);
   }

@@ -12,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /**
  * The formats of other tools in which a trace is exported. A format is a constant here and a class
@@ -45,7 +46,7 @@ public enum TraceExport {
     @Override
     public Optional<String> write(Calls calls, Options options, OutputStream out)
         throws IOException {
-      PerfettoExport.write(calls.trees(), calls.anomalies(), calls.isCut(), out);
+      PerfettoExport.write(calls.trees(), calls.anomalies().get(), calls.isCut(), out);
       return Optional.empty();
     }
   };
@@ -53,12 +54,12 @@ public enum TraceExport {
   /**
    * What is exported.
    *
+   * @param anomalies made where a format asks for them
    * @param isCut whether the trace was cut off
    */
-  public record Calls(List<CallTree> trees, List<AnomalyRow> anomalies, boolean isCut) {
+  public record Calls(List<CallTree> trees, Supplier<List<AnomalyRow>> anomalies, boolean isCut) {
     public Calls {
       trees = List.copyOf(trees);
-      anomalies = List.copyOf(anomalies);
     }
   }
 
