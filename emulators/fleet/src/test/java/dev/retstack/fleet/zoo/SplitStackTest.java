@@ -78,6 +78,23 @@ class SplitStackTest {
 
   @TempDir private Path folder;
 
+  /** Compiles and runs a program; both probes see the same. */
+  private Run run(String program, String flags) throws Exception {
+    Path source = Files.writeString(folder.resolve("split.c"), program);
+    List<String> words = new ArrayList<>(List.of(flags.split(" ", -1)));
+    words.addAll(List.of("-fsplit-stack", source.toString()));
+    LoadedImage image =
+        LoadedImage.load(
+            GuestCompiler.X86_64
+                .assumeInstalled()
+                .compile(folder.resolve("split"), words.toArray(String[]::new)));
+    Run java = Run.of(image, Run.options().withProbe(ProbeKind.JAVA), 1_000_000, core -> {});
+    Run run = Run.of(image, Run.options().withProbe(ProbeKind.NATIVE), 1_000_000, core -> {});
+    assertThat(run.ending().detail()).isEqualTo("exited with code 0");
+    Records.assertSame(java, run);
+    return run;
+  }
+
   @ParameterizedTest
   @ValueSource(
       strings = {
@@ -87,23 +104,12 @@ class SplitStackTest {
         "-m32 -O1 -pg -static"
       })
   void ofFramesOfOnePlaceTheNearestReturns(String flags) throws Exception {
-    Path source = Files.writeString(folder.resolve("lower.c"), LOWER);
-    List<String> words = new ArrayList<>(List.of(flags.split(" ")));
-    words.addAll(List.of("-fsplit-stack", source.toString()));
-    LoadedImage image =
-        LoadedImage.load(
-            GuestCompiler.X86_64
-                .assumeInstalled()
-                .compile(folder.resolve("lower"), words.toArray(String[]::new)));
-    Run java = Run.of(image, Run.options().withProbe(ProbeKind.JAVA), 1_000_000, core -> {});
-    Run run = Run.of(image, Run.options().withProbe(ProbeKind.NATIVE), 1_000_000, core -> {});
-    assertThat(run.ending().detail()).isEqualTo("exited with code 0");
-    Records.assertSame(java, run);
+    Run run = run(LOWER, flags);
     List<String> exits = new ArrayList<>();
     for (int i = 0; i < run.records().size(); i++) {
       if (run.records().kind[i] == RecordBatch.EXIT) {
         long pc = run.records().selfPc[i];
-        exits.add(image.elf().functionAt(pc).orElseThrow().name() + run.records().depth[i]);
+        exits.add(run.image().elf().functionAt(pc).orElseThrow().name() + run.records().depth[i]);
       }
     }
     List<String> right = new ArrayList<>(List.of("land22"));
@@ -127,18 +133,7 @@ class SplitStackTest {
     "-m32 -O2 -pg -static"
   })
   void aCallOnAnotherPieceIsOfTheSameTask(String flags) throws Exception {
-    Path source = Files.writeString(folder.resolve("split.c"), PROGRAM);
-    List<String> words = new ArrayList<>(List.of(flags.split(" ")));
-    words.addAll(List.of("-fsplit-stack", source.toString()));
-    LoadedImage image =
-        LoadedImage.load(
-            GuestCompiler.X86_64
-                .assumeInstalled()
-                .compile(folder.resolve("split"), words.toArray(String[]::new)));
-    Run java = Run.of(image, Run.options().withProbe(ProbeKind.JAVA), 1_000_000, core -> {});
-    Run run = Run.of(image, Run.options().withProbe(ProbeKind.NATIVE), 1_000_000, core -> {});
-    Records.assertSame(java, run);
-    assertThat(run.ending().detail()).isEqualTo("exited with code 0");
+    Run run = run(PROGRAM, flags);
     int deepest = 0;
     int exits = 0;
     int last = 0;
