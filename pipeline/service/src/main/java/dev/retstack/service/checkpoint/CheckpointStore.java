@@ -6,6 +6,7 @@ import dev.retstack.graph.snapshot.ByteOutput;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.service.identity.Holder;
 import dev.retstack.service.kafka.KafkaSettings;
+import dev.retstack.service.kafka.TopicLog;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -22,11 +23,10 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.errors.TimeoutException;
 
 /**
  * The state of each partition of events as a changelog: partition p of a compacted topic holds the
@@ -293,29 +293,28 @@ final class CheckpointStore {
 
   /** All records up to the present end of the partition. */
   private void eachRecord(TopicPartition partition, Taker taker) throws IOException {
-    long deadline = System.nanoTime() + KafkaLedger.TRANSACTION_TIMEOUT.plusSeconds(30).toNanos();
+    Duration patience = KafkaLedger.TRANSACTION_TIMEOUT.plusSeconds(30);
     // the end for this reader includes transactions still open: waiting for them makes sure that
     // an older commit hidden behind another group's open transaction is not missed
-    long end = end(partition);
-    try (var consumer = consumer(IsolationLevel.READ_COMMITTED)) {
-      consumer.assign(List.of(partition));
-      consumer.seekToBeginning(List.of(partition));
-      while (consumer.position(partition) < end) {
-        for (ConsumerRecord<byte[], byte[]> record : consumer.poll(Duration.ofMillis(100))) {
-          taker.take(record);
-        }
-        if (System.nanoTime() > deadline) {
-          throw new IOException(
-              "read the checkpoint of %s only to offset %d of %d: an open transaction is in the way"
-                  .formatted(partition, consumer.position(partition), end));
-        }
-      }
+    Map<TopicPartition, Long> end;
+    try (TopicLog log = new TopicLog(config(IsolationLevel.READ_UNCOMMITTED), patience)) {
+      end = log.ends(List.of(partition));
     }
-  }
-
-  private long end(TopicPartition partition) {
-    try (var consumer = consumer(IsolationLevel.READ_UNCOMMITTED)) {
-      return consumer.endOffsets(List.of(partition)).get(partition);
+    try (TopicLog log = new TopicLog(config(IsolationLevel.READ_COMMITTED), patience)) {
+      log.begin(List.of(partition));
+      log.<IOException>readTo(
+          end,
+          () -> false,
+          records -> {
+            for (ConsumerRecord<byte[], byte[]> record : records) {
+              taker.take(record);
+            }
+          });
+    } catch (TimeoutException e) {
+      throw new IOException(
+          "cannot read the checkpoint of %s: an open transaction is in the way, or Kafka is away: %s"
+              .formatted(partition, e.getMessage()),
+          e);
     }
   }
 
@@ -337,9 +336,9 @@ final class CheckpointStore {
     return key.startsWith(prefix) ? key.substring(prefix.length()) : null;
   }
 
-  private KafkaConsumer<byte[], byte[]> consumer(IsolationLevel isolation) {
+  private Map<String, Object> config(IsolationLevel isolation) {
     Map<String, Object> config = kafka.consumer();
     config.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, isolation.toString());
-    return new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer());
+    return config;
   }
 }

@@ -30,7 +30,6 @@ import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -208,9 +207,7 @@ public final class KafkaLedger implements Ledger {
 
   private void openReader() {
     if (reader == null) {
-      reader =
-          new KafkaConsumer<>(
-              kafka.consumer(), new ByteArrayDeserializer(), new ByteArrayDeserializer());
+      reader = KafkaSettings.open(kafka.consumer());
     }
   }
 

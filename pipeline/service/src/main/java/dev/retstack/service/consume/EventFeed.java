@@ -31,7 +31,6 @@ import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.Configurable;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.WakeupException;
-import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.pekko.Done;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.slf4j.Logger;
@@ -209,8 +208,7 @@ public final class EventFeed {
   /** Stays in the group until asked to end, or until a failure, which it returns. */
   private Throwable runAsMember() {
     fence = null;
-    try (var joining =
-        new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
+    try (var joining = KafkaSettings.open(config)) {
       consumer = joining;
       consumer.subscribe(List.of(topic), new Moves());
       while (end == null && refusal == null && fence == null) {

@@ -8,25 +8,24 @@ import dev.retstack.schema.wire.ConfluentFrame;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.kafka.KafkaSettings;
 import dev.retstack.service.kafka.KafkaUnavailableException;
-import dev.retstack.service.kafka.TopicPartitions;
+import dev.retstack.service.kafka.TopicLog;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /** Sends commands through Kafka and receives the answers. One thread at a time. */
@@ -35,6 +34,7 @@ public final class ControlClient implements AutoCloseable {
   private static final Duration QUIET = Duration.ofMillis(300);
 
   private static final Duration POLL = Duration.ofMillis(100);
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   /** Bytes of records of a topic that a log with a bound holds at once. */
   private static final long LOG_BYTES_MAX = 16L << 20;
@@ -42,7 +42,7 @@ public final class ControlClient implements AutoCloseable {
   private final KafkaSettings kafka;
   private final Topics topics;
   private final KafkaProducer<byte[], byte[]> producer;
-  private final KafkaConsumer<byte[], byte[]> answers;
+  private final TopicLog answers;
 
   /** Receives answers as they come. */
   public interface Listener {
@@ -54,7 +54,7 @@ public final class ControlClient implements AutoCloseable {
       KafkaSettings kafka,
       Topics topics,
       KafkaProducer<byte[], byte[]> producer,
-      KafkaConsumer<byte[], byte[]> answers) {
+      TopicLog answers) {
     this.kafka = kafka;
     this.topics = topics;
     this.producer = producer;
@@ -70,12 +70,9 @@ public final class ControlClient implements AutoCloseable {
       throws KafkaUnavailableException {
     Map<String, Object> settings = kafka.producer();
     settings.put(ProducerConfig.LINGER_MS_CONFIG, "0");
-    KafkaConsumer<byte[], byte[]> answers = consumer(kafka);
+    TopicLog answers = new TopicLog(kafka.consumer(), PATIENCE);
     try {
-      List<TopicPartition> partitions = TopicPartitions.of(answers, topics.controlResults());
-      answers.assign(partitions);
-      answers.seekToEnd(partitions);
-      partitions.forEach(answers::position); // now, not at the first poll
+      answers.beginAtEnd(answers.partitions(topics.controlResults()));
       return new ControlClient(
           kafka,
           topics,
@@ -85,11 +82,6 @@ public final class ControlClient implements AutoCloseable {
       answers.close();
       throw unavailable(kafka, e);
     }
-  }
-
-  private static KafkaConsumer<byte[], byte[]> consumer(KafkaSettings kafka) {
-    return new KafkaConsumer<>(
-        kafka.consumer(), new ByteArrayDeserializer(), new ByteArrayDeserializer());
   }
 
   private static KafkaUnavailableException unavailable(KafkaSettings kafka, Throwable cause) {
@@ -189,10 +181,10 @@ public final class ControlClient implements AutoCloseable {
   private static ControlLog log(
       KafkaSettings kafka, Topics topics, int commands, int answers, long bytes)
       throws KafkaUnavailableException {
-    try (KafkaConsumer<byte[], byte[]> consumer = consumer(kafka)) {
-      Last<Control> given = last(consumer, topics.control(), Control.class, commands, bytes);
+    try (TopicLog log = new TopicLog(kafka.consumer(), PATIENCE)) {
+      Last<Control> given = last(log, topics.control(), Control.class, commands, bytes);
       Last<ControlResult> said =
-          last(consumer, topics.controlResults(), ControlResult.class, answers, bytes);
+          last(log, topics.controlResults(), ControlResult.class, answers, bytes);
       return new ControlLog(given.records(), said.records(), given.all(), said.all());
     } catch (KafkaException e) {
       throw unavailable(kafka, e);
@@ -203,36 +195,31 @@ public final class ControlClient implements AutoCloseable {
   private record Last<T>(List<T> records, boolean all) {}
 
   private static <T extends AvroRecord> Last<T> last(
-      KafkaConsumer<byte[], byte[]> consumer,
-      String topic,
-      Class<T> type,
-      int most,
-      long bytesMax) {
-    List<TopicPartition> partitions = TopicPartitions.of(consumer, topic);
-    consumer.assign(partitions);
-    Map<TopicPartition, Long> begins = consumer.beginningOffsets(partitions);
-    Map<TopicPartition, Long> ends = consumer.endOffsets(partitions);
-    boolean all = true;
-    for (TopicPartition partition : partitions) {
-      long from = Math.max(begins.get(partition), ends.get(partition) - most);
-      consumer.seek(partition, from);
-      all &= from == begins.get(partition);
-    }
+      TopicLog log, String topic, Class<T> type, int most, long bytesMax) {
+    Map<TopicPartition, Long> begins = log.begins(log.partitions(topic));
+    Map<TopicPartition, Long> ends = log.ends(begins.keySet());
+    Map<TopicPartition, Long> from = new HashMap<>(begins);
+    ends.forEach((partition, end) -> from.merge(partition, end - most, Math::max));
+    boolean[] all = {from.equals(begins)};
+    log.begin(from);
     Deque<ConsumerRecord<byte[], byte[]>> held = new ArrayDeque<>();
-    long bytes = 0;
-    while (partitions.stream().anyMatch(p -> consumer.position(p) < ends.get(p))) {
-      for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
-        held.add(record);
-        bytes += record.serializedValueSize();
-        while (held.size() > most || bytes > bytesMax) {
-          bytes -= held.remove().serializedValueSize();
-          all = false;
-        }
-      }
-    }
+    long[] bytes = {0};
+    log.readTo(
+        ends,
+        () -> false,
+        came -> {
+          for (ConsumerRecord<byte[], byte[]> record : came) {
+            held.add(record);
+            bytes[0] += record.serializedValueSize();
+            while (held.size() > most || bytes[0] > bytesMax) {
+              bytes[0] -= held.remove().serializedValueSize();
+              all[0] = false;
+            }
+          }
+        });
     List<T> records = new ArrayList<>();
     held.forEach(record -> decode(record, type).ifPresent(records::add));
-    return new Last<>(records, all);
+    return new Last<>(records, all[0]);
   }
 
   /** What is no such record was sent by somebody else; it is not ours to fail on. */

@@ -6,6 +6,7 @@ import dev.retstack.schema.wire.Digest;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.kafka.KafkaSettings;
 import dev.retstack.service.kafka.Reason;
+import dev.retstack.service.kafka.TopicLog;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -16,13 +17,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.WakeupException;
-import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,7 +34,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class ImageClaims implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(ImageClaims.class);
-  private static final Duration POLL = Duration.ofMillis(500);
 
   /** Claims that are known at most, some 250 bytes each; the oldest give way. */
   static final int CLAIMS_MAX = 1 << 15;
@@ -69,19 +67,12 @@ public final class ImageClaims implements AutoCloseable {
     Map<String, String> claims = new LinkedHashMap<>();
     Map<String, Object> settings = kafka.consumer();
     settings.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, IsolationLevel.READ_UNCOMMITTED.toString());
-    try (var consumer =
-        new KafkaConsumer<>(settings, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
-      consumer.assign(List.of(partition));
-      consumer.seekToBeginning(List.of(partition));
-      long end = consumer.endOffsets(List.of(partition)).get(partition);
-      while (consumer.position(partition) < end) {
-        if (closed.getAsBoolean()) {
-          throw new WakeupException();
-        }
-        for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
-          take(record, claims);
-        }
-      }
+    try (TopicLog log = new TopicLog(settings, TopicLog.FOREVER)) {
+      log.begin(List.of(partition));
+      log.readTo(
+          log.ends(List.of(partition)),
+          closed,
+          records -> records.forEach(record -> take(record, claims)));
     }
     return claims;
   }

@@ -2,6 +2,7 @@ package dev.retstack.service.images;
 
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.service.kafka.KafkaSettings;
+import dev.retstack.service.kafka.TopicLog;
 import dev.retstack.service.metrics.Meters;
 import dev.retstack.service.metrics.Metric;
 import java.time.Duration;
@@ -14,10 +15,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.WakeupException;
-import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Scheduler;
 import org.apache.pekko.actor.typed.javadsl.AskPattern;
@@ -39,7 +39,7 @@ public final class ImageFeed implements AutoCloseable {
   /** A member that is frozen for hours continues. */
   private static final Duration STORED = Duration.ofDays(1);
 
-  private final KafkaConsumer<byte[], byte[]> consumer;
+  private final TopicLog topic;
   private final Map<TopicPartition, Long> ends;
   private final ImageClaims claims;
   private final ActorRef<ImageRegistry.Command> registry;
@@ -67,8 +67,7 @@ public final class ImageFeed implements AutoCloseable {
     this.scheduler = scheduler;
     Map<String, Object> settings = kafka.consumer();
     settings.put(ConsumerConfig.MAX_POLL_RECORDS_CONFIG, String.valueOf(POLL_RECORDS));
-    this.consumer =
-        new KafkaConsumer<>(settings, new ByteArrayDeserializer(), new ByteArrayDeserializer());
+    this.topic = new TopicLog(settings, TopicLog.FOREVER);
     this.thread = Thread.ofPlatform().daemon().name("retstack-images").unstarted(this::run);
   }
 
@@ -78,33 +77,30 @@ public final class ImageFeed implements AutoCloseable {
   }
 
   private void run() {
-    try (consumer) {
+    try (topic) {
       registry.tell(new ImageRegistry.Claimed(claims.read(() -> closed)));
-      List<TopicPartition> partitions = new ArrayList<>(ends.keySet());
-      consumer.assign(partitions);
-      consumer.seekToBeginning(partitions);
-      boolean behind = true;
+      topic.begin(ends.keySet());
+      topic.<Exception>readTo(ends, () -> closed, this::store);
+      registry.tell(ImageRegistry.CaughtUp.INSTANCE);
       while (!closed) {
-        if (behind && partitions.stream().allMatch(p -> consumer.position(p) >= ends.get(p))) {
-          registry.tell(ImageRegistry.CaughtUp.INSTANCE);
-          behind = false;
-        }
-        List<ImageRecord> images = new ArrayList<>();
-        for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
-          read(record).ifPresent(images::add);
-        }
-        if (!images.isEmpty()) {
-          store(images);
-        }
+        store(topic.poll(POLL));
       }
     } catch (WakeupException | InterruptedException end) {
       log.debug("image feed closed");
-    } catch (RuntimeException | ExecutionException e) {
+    } catch (Exception e) {
       registry.tell(new ImageRegistry.Unreadable(e));
     }
   }
 
-  private void store(List<ImageRecord> images) throws InterruptedException, ExecutionException {
+  private void store(ConsumerRecords<byte[], byte[]> records)
+      throws InterruptedException, ExecutionException {
+    List<ImageRecord> images = new ArrayList<>();
+    for (ConsumerRecord<byte[], byte[]> record : records) {
+      read(record).ifPresent(images::add);
+    }
+    if (images.isEmpty()) {
+      return;
+    }
     var stored =
         AskPattern.<ImageRegistry.Command, ImageRegistry.Stored>ask(
                 registry, to -> new ImageRegistry.Store(images, to), STORED, scheduler)
@@ -140,7 +136,7 @@ public final class ImageFeed implements AutoCloseable {
   @Override
   public void close() {
     closed = true;
-    consumer.wakeup();
+    topic.wakeup();
     try {
       thread.join(Duration.ofSeconds(10));
     } catch (InterruptedException e) {

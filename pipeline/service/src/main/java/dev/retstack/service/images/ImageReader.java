@@ -20,7 +20,6 @@ import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.errors.WakeupException;
-import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -85,8 +84,7 @@ public final class ImageReader implements ImageSource, AutoCloseable {
       throw new WakeupException();
     }
     if (consumer == null) {
-      consumer =
-          new KafkaConsumer<>(settings(), new ByteArrayDeserializer(), new ByteArrayDeserializer());
+      consumer = KafkaSettings.open(settings());
     }
     TopicPartition partition = new TopicPartition(topic, place.partition());
     consumer.assign(List.of(partition));

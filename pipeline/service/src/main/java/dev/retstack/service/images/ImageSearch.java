@@ -3,21 +3,18 @@ package dev.retstack.service.images;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.wire.ImageKey;
 import dev.retstack.service.kafka.KafkaSettings;
-import dev.retstack.service.kafka.TopicPartitions;
+import dev.retstack.service.kafka.TopicLog;
 import java.time.Duration;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.apache.kafka.common.errors.WakeupException;
-import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -51,18 +48,13 @@ final class ImageSearch {
   Map<String, ImageRecord> search(Set<String> buildIds, Map<String, String> claimed) {
     long start = System.nanoTime();
     Map<String, ImageRecord> found = new HashMap<>();
-    try (var consumer =
-        new KafkaConsumer<>(settings(), new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
-      Map<TopicPartition, Long> ends = ends(consumer);
-      consumer.assign(ends.keySet());
-      consumer.seekToBeginning(ends.keySet());
-      while (!ends.isEmpty()) {
-        requireOpen();
-        for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
-          take(record, buildIds, claimed, found);
-        }
-        ends.entrySet().removeIf(end -> hasReached(consumer, end.getKey(), end.getValue()));
-      }
+    try (TopicLog reader = new TopicLog(settings(), TopicLog.FOREVER)) {
+      Map<TopicPartition, Long> ends = ends(reader);
+      reader.begin(ends.keySet());
+      reader.readTo(
+          ends,
+          closed,
+          records -> records.forEach(record -> take(record, buildIds, claimed, found)));
     }
     log.info(
         "topic {} searched for {} images in {} ms: {} found",
@@ -73,24 +65,16 @@ final class ImageSearch {
     return found;
   }
 
-  private Map<TopicPartition, Long> ends(KafkaConsumer<byte[], byte[]> consumer) {
+  private Map<TopicPartition, Long> ends(TopicLog reader) {
     while (true) {
-      requireOpen();
+      if (closed.getAsBoolean()) {
+        throw new WakeupException();
+      }
       try {
-        List<TopicPartition> partitions = TopicPartitions.of(consumer, topic, POLL);
-        return new HashMap<>(consumer.endOffsets(partitions, POLL));
+        return reader.ends(reader.partitions(topic, POLL), POLL);
       } catch (TimeoutException | UnknownTopicOrPartitionException _) {
         log.debug("topic {} does not answer yet", topic);
       }
-    }
-  }
-
-  private static boolean hasReached(
-      KafkaConsumer<byte[], byte[]> consumer, TopicPartition partition, long end) {
-    try {
-      return consumer.position(partition, POLL) >= end;
-    } catch (TimeoutException _) {
-      return false; // Kafka is away
     }
   }
 
@@ -110,12 +94,6 @@ final class ImageSearch {
       }
     } catch (CorruptChunkException e) {
       log.debug("image {} at {} is not readable: {}", buildId, record.offset(), e.getMessage());
-    }
-  }
-
-  private void requireOpen() {
-    if (closed.getAsBoolean()) {
-      throw new WakeupException();
     }
   }
 

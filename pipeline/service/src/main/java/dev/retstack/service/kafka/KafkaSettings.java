@@ -7,7 +7,9 @@ import org.apache.kafka.clients.CommonClientConfigs;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.CooperativeStickyAssignor;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
 /**
  * The address of Kafka and how to speak to it. The properties go to every client unchanged
@@ -119,6 +121,11 @@ public record KafkaSettings(String bootstrap, Map<String, String> properties) {
     // a topic that a mere question creates would have the broker's settings, not ours
     config.put(ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, "false");
     return config;
+  }
+
+  /** A consumer of bytes. */
+  public static KafkaConsumer<byte[], byte[]> open(Map<String, Object> config) {
+    return new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer());
   }
 
   private Map<String, Object> base() {

@@ -6,6 +6,7 @@ import dev.retstack.schema.Fleet;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.kafka.KafkaSettings;
+import dev.retstack.service.kafka.TopicLog;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -13,7 +14,6 @@ import java.util.Map;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
@@ -59,26 +59,24 @@ public final class FleetFeed extends TopicFeed {
   }
 
   @Override
-  void follow(KafkaConsumer<byte[], byte[]> consumer, KafkaProducer<byte[], byte[]> producer) {
-    var partition = List.of(NodeRecords.partition(topic()));
-    consumer.assign(partition);
-    consumer.seekToBeginning(partition);
-    long end = consumer.endOffsets(partition).get(partition.getFirst());
+  void follow(TopicLog reader, KafkaProducer<byte[], byte[]> producer) {
     FleetTable table = new FleetTable();
+    // what was said long ago is no news before all of it was heard
+    reader.readTo(
+        reader.ends(partition()),
+        this::isClosed,
+        records -> records.forEach(record -> tell(table, record)));
     long said = System.nanoTime();
     while (!isClosed()) {
-      for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
+      for (ConsumerRecord<byte[], byte[]> record : reader.poll(POLL)) {
         tell(table, record);
         said = System.nanoTime();
-      }
-      if (consumer.position(partition.getFirst()) < end) {
-        continue; // what was said long ago is no news before all of it was heard
       }
       if (System.nanoTime() - said >= INTERVAL.toNanos() && table.isAnyInQuestion()) {
         said = System.nanoTime();
         say(producer, new ProducerRecord<>(topic(), FleetTable.TICK.getBytes(UTF_8), null));
       }
-      update(table.gone(), consumer);
+      update(table.gone(), reader);
     }
   }
 
@@ -96,7 +94,7 @@ public final class FleetFeed extends TopicFeed {
   }
 
   /** Where events ended is asked after their senders were gone: nothing of theirs is behind it. */
-  private void update(Map<String, Long> gone, KafkaConsumer<byte[], byte[]> consumer) {
+  private void update(Map<String, Long> gone, TopicLog reader) {
     Deaths before = deaths;
     if (gone.keySet().equals(before.sessions().keySet())
         && gone.entrySet().stream()
@@ -104,7 +102,7 @@ public final class FleetFeed extends TopicFeed {
       return;
     }
     Map<Integer, Long> ends = new HashMap<>();
-    consumer.endOffsets(events).forEach((partition, end) -> ends.put(partition.partition(), end));
+    reader.ends(events).forEach((partition, end) -> ends.put(partition.partition(), end));
     Map<String, Deaths.Death> sessions = new HashMap<>();
     gone.forEach(
         (session, since) -> {

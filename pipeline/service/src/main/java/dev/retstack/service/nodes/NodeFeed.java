@@ -11,13 +11,13 @@ import dev.retstack.service.identity.Handshake;
 import dev.retstack.service.identity.MemberKey;
 import dev.retstack.service.identity.SignedNode;
 import dev.retstack.service.kafka.KafkaSettings;
+import dev.retstack.service.kafka.TopicLog;
 import java.io.IOException;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.slf4j.Logger;
@@ -138,10 +138,7 @@ public final class NodeFeed extends TopicFeed {
   }
 
   @Override
-  void follow(KafkaConsumer<byte[], byte[]> consumer, KafkaProducer<byte[], byte[]> producer) {
-    var partition = List.of(NodeRecords.partition(topic()));
-    consumer.assign(partition);
-    consumer.seekToBeginning(partition);
+  void follow(TopicLog log, KafkaProducer<byte[], byte[]> producer) {
     long said = System.nanoTime() - INTERVAL.toNanos();
     long called = System.nanoTime() - ROLL.toNanos();
     while (!isClosed()) {
@@ -155,7 +152,7 @@ public final class NodeFeed extends TopicFeed {
         said = System.nanoTime();
         say(producer, new ProducerRecord<>(topic(), key(), ConfluentFrame.encode(self)));
       }
-      for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
+      for (ConsumerRecord<byte[], byte[]> record : log.poll(POLL)) {
         NodeRecords.tell(table, record);
       }
       running = table.running();

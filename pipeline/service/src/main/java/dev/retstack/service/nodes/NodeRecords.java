@@ -10,21 +10,19 @@ import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.identity.GroupRoll;
 import dev.retstack.service.identity.SignedNode;
 import dev.retstack.service.kafka.KafkaSettings;
+import dev.retstack.service.kafka.TopicLog;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Reads the nodes topic, outside of any group. */
 public final class NodeRecords {
   private static final Logger log = LoggerFactory.getLogger(NodeRecords.class);
-  private static final Duration POLL = Duration.ofMillis(200);
   private static final Duration PATIENCE = Duration.ofSeconds(20);
 
   /** Of a record at most: a few names and an address. */
@@ -35,11 +33,6 @@ public final class NodeRecords {
   /** The topic's only partition. */
   static TopicPartition partition(String topic) {
     return new TopicPartition(topic, 0);
-  }
-
-  static KafkaConsumer<byte[], byte[]> consumer(KafkaSettings kafka) {
-    return new KafkaConsumer<>(
-        kafka.consumer(), new ByteArrayDeserializer(), new ByteArrayDeserializer());
   }
 
   /**
@@ -93,25 +86,17 @@ public final class NodeRecords {
     }
     NodeTable table = new NodeTable(group, node -> members.isMember(SignedNode.digest(node)));
     TopicPartition partition = partition(topic);
-    try (KafkaConsumer<byte[], byte[]> consumer = consumer(kafka)) {
-      var found = consumer.partitionsFor(topic, PATIENCE);
-      if (found == null || found.isEmpty()) {
+    try (TopicLog log = new TopicLog(kafka.consumer(), PATIENCE)) {
+      if (!log.has(topic)) {
         throw new IOException(
             "no topic %s on Kafka at %s: no pipeline was started there yet"
                 .formatted(topic, kafka.bootstrap()));
       }
-      consumer.assign(List.of(partition));
-      consumer.seekToBeginning(List.of(partition));
-      long end = consumer.endOffsets(List.of(partition), PATIENCE).get(partition);
-      long deadline = System.nanoTime() + PATIENCE.toNanos();
-      while (consumer.position(partition, PATIENCE) < end) {
-        if (System.nanoTime() > deadline) {
-          throw new IOException("Kafka at %s stopped answering".formatted(kafka.bootstrap()));
-        }
-        for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
-          tell(table, record);
-        }
-      }
+      log.begin(List.of(partition));
+      log.readTo(
+          log.ends(List.of(partition), PATIENCE),
+          () -> false,
+          records -> records.forEach(record -> tell(table, record)));
     } catch (KafkaException e) {
       throw new IOException(
           "cannot read topic %s on Kafka at %s: %s: check the address and that the brokers run"

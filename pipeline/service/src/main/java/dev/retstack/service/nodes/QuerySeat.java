@@ -6,8 +6,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
-import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
 /**
  * The place of a member that takes no partitions, in a group beside that of the job: there Kafka
@@ -35,8 +33,7 @@ public final class QuerySeat extends KafkaThread {
 
   @Override
   void work() {
-    try (var consumer =
-        new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
+    try (var consumer = KafkaSettings.open(config)) {
       consumer.subscribe(List.of(topic));
       while (!isClosed()) {
         consumer.poll(POLL);

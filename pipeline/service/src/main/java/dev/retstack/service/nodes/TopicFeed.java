@@ -2,14 +2,16 @@ package dev.retstack.service.nodes;
 
 import dev.retstack.service.kafka.KafkaSettings;
 import dev.retstack.service.kafka.Reason;
+import dev.retstack.service.kafka.TopicLog;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -47,12 +49,12 @@ abstract class TopicFeed extends KafkaThread {
   }
 
   /**
-   * Reads the topic from its beginning, and says what there is to say, until closed.
+   * Reads the topic, and says what there is to say, until closed.
    *
+   * @param log stands at the beginning of {@link #partition}
    * @throws org.apache.kafka.common.KafkaException makes it begin anew
    */
-  abstract void follow(
-      KafkaConsumer<byte[], byte[]> consumer, KafkaProducer<byte[], byte[]> producer);
+  abstract void follow(TopicLog log, KafkaProducer<byte[], byte[]> producer);
 
   /** Its last word, when it was closed. */
   void leave(KafkaProducer<byte[], byte[]> producer) {
@@ -61,6 +63,11 @@ abstract class TopicFeed extends KafkaThread {
 
   final String topic() {
     return topic;
+  }
+
+  /** The topic's only one. */
+  final List<TopicPartition> partition() {
+    return List.of(NodeRecords.partition(topic));
   }
 
   /** Says this, and does not wait; where that fails the next word replaces this one. */
@@ -89,10 +96,11 @@ abstract class TopicFeed extends KafkaThread {
 
   @Override
   final void work() {
-    try (KafkaConsumer<byte[], byte[]> consumer = NodeRecords.consumer(kafka);
+    try (TopicLog reader = new TopicLog(kafka.consumer(), TopicLog.FOREVER);
         KafkaProducer<byte[], byte[]> producer =
             new KafkaProducer<>(settings(), new ByteArraySerializer(), new ByteArraySerializer())) {
-      follow(consumer, producer);
+      reader.begin(partition());
+      follow(reader, producer);
       leave(producer);
     }
   }

@@ -8,6 +8,7 @@ import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.images.ImageRecord;
 import dev.retstack.service.kafka.KafkaSettings;
 import dev.retstack.service.kafka.TopicAdmin;
+import dev.retstack.service.kafka.TopicLog;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.HashMap;
@@ -15,18 +16,15 @@ import java.util.List;
 import java.util.Map;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
 /**
  * Reads topics up to the end that they have when it begins. It belongs to no group, and changes
  * nothing there.
  */
 final class TopicReader {
-  private static final Duration POLL = Duration.ofMillis(200);
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   private TopicReader() {}
@@ -107,29 +105,30 @@ final class TopicReader {
       Map<String, Object> config,
       Taker<ConsumerRecord<byte[], byte[]>> taker)
       throws IOException {
-    long refused = 0;
+    long[] refused = {0};
     List<TopicPartition> partitions = List.copyOf(ends.keySet());
-    try (var consumer =
-        new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
-      consumer.assign(partitions);
+    try (TopicLog log = new TopicLog(config, PATIENCE)) {
+      log.begin(partitions);
       // a transaction that is still open ends what can be read
-      consumer.endOffsets(partitions).forEach((p, end) -> ends.merge(p, end, Math::min));
-      consumer.seekToBeginning(partitions);
-      while (partitions.stream().anyMatch(p -> consumer.position(p) < ends.get(p))) {
-        for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
-          long end = ends.get(new TopicPartition(record.topic(), record.partition()));
-          if (record.offset() < end && record.value() != null) {
-            refused += take(taker, record);
-          }
-        }
-      }
+      log.ends(partitions).forEach((p, end) -> ends.merge(p, end, Math::min));
+      log.<IOException>readTo(
+          ends,
+          () -> false,
+          records -> {
+            for (ConsumerRecord<byte[], byte[]> record : records) {
+              long end = ends.get(new TopicPartition(record.topic(), record.partition()));
+              if (record.offset() < end && record.value() != null) {
+                refused[0] += take(taker, record);
+              }
+            }
+          });
     } catch (KafkaException e) {
       throw new IOException(
           "cannot read topic %s on Kafka at %s: %s: check the address and that the brokers run"
               .formatted(partitions.getFirst().topic(), kafka.bootstrap(), e.getMessage()),
           e);
     }
-    return refused;
+    return refused[0];
   }
 
   private static <T> int take(Taker<T> taker, T read) throws IOException {

@@ -8,7 +8,6 @@ import java.util.Map;
 import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
-import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
 /**
  * Consumers for windows of the log. One that a question is done with waits for the next question: a
@@ -44,7 +43,7 @@ public final class LogConsumers implements AutoCloseable {
         return idle.pop(); // the one that was used last: its connections are open for sure
       }
     }
-    return new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer());
+    return KafkaSettings.open(config);
   }
 
   /** The consumer is as it was taken, and nothing failed with it. */
