@@ -3,6 +3,7 @@ package dev.retstack.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.cli.command.ExitCode;
+import dev.retstack.testing.Seeds;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;

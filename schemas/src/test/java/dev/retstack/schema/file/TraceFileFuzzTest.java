@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.schema.Mutations;
 import dev.retstack.schema.Samples;
-import dev.retstack.schema.Seeds;
 import dev.retstack.schema.TraceEntry;
 import dev.retstack.schema.chunk.Codecs;
 import dev.retstack.schema.codec.RecordsCodec;
+import dev.retstack.testing.Seeds;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.file.Files;

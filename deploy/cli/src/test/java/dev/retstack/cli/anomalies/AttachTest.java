@@ -2,7 +2,6 @@ package dev.retstack.cli.anomalies;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.cli.Seeds;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.fleet.settings.TraceSettings;
 import dev.retstack.fleet.settings.Tracer;
@@ -17,6 +16,7 @@ import dev.retstack.machine.isa.Isa;
 import dev.retstack.machine.isa.Isas;
 import dev.retstack.machine.loader.LoadedImage;
 import dev.retstack.schema.record.RecordBatch;
+import dev.retstack.testing.Seeds;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

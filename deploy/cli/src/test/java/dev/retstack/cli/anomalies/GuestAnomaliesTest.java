@@ -2,7 +2,6 @@ package dev.retstack.cli.anomalies;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.cli.Seeds;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.zoo.Run;
 import dev.retstack.fleet.zoo.Zoo;
@@ -12,6 +11,7 @@ import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.machine.loader.LoadedImage;
 import dev.retstack.schema.record.RecordBatch;
+import dev.retstack.testing.Seeds;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

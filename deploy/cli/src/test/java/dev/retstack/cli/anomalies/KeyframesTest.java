@@ -2,7 +2,6 @@ package dev.retstack.cli.anomalies;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.cli.Seeds;
 import dev.retstack.fleet.Fleet;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
@@ -27,6 +26,7 @@ import dev.retstack.schema.chunk.Chunks;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.service.partition.ChunkApplier;
+import dev.retstack.testing.Seeds;
 import dev.retstack.unicorn.testing.WithoutCompiler;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

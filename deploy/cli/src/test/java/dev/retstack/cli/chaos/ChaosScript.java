@@ -1,6 +1,6 @@
 package dev.retstack.cli.chaos;
 
-import dev.retstack.cli.Seeds;
+import dev.retstack.testing.Seeds;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;

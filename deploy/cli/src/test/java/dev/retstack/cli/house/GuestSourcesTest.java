@@ -2,7 +2,7 @@ package dev.retstack.cli.house;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.cli.Seeds;
+import dev.retstack.testing.Seeds;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;

@@ -3,7 +3,6 @@ package dev.retstack.cli.result;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.cli.Ran;
-import dev.retstack.cli.Seeds;
 import dev.retstack.cli.command.ExitCode;
 import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.report.CallNode;
@@ -12,6 +11,7 @@ import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.graph.tree.Ending;
 import dev.retstack.service.replay.TraceReplay;
+import dev.retstack.testing.Seeds;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -3,7 +3,6 @@ package dev.retstack.cli.result;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.cli.Ran;
-import dev.retstack.cli.Seeds;
 import dev.retstack.cli.command.ExitCode;
 import dev.retstack.graph.input.LateSymbols;
 import dev.retstack.graph.limits.GraphLimits;
@@ -16,6 +15,7 @@ import dev.retstack.graph.state.GraphState;
 import dev.retstack.schema.file.TraceIndex;
 import dev.retstack.service.replay.TraceReplay;
 import dev.retstack.service.replay.TraceTimeline;
+import dev.retstack.testing.Seeds;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -3,7 +3,6 @@ package dev.retstack.cli.result;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.cli.Ran;
-import dev.retstack.cli.Seeds;
 import dev.retstack.cli.command.ExitCode;
 import dev.retstack.graph.input.LateSymbols;
 import dev.retstack.schema.PyramidCore;
@@ -15,6 +14,7 @@ import dev.retstack.schema.file.TracePyramid;
 import dev.retstack.schema.file.TracePyramidWriter;
 import dev.retstack.service.http.HttpSettings;
 import dev.retstack.service.viewer.TraceServer;
+import dev.retstack.testing.Seeds;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.net.URI;

@@ -3,7 +3,6 @@ package dev.retstack.cli.result;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.cli.Ran;
-import dev.retstack.cli.Seeds;
 import dev.retstack.cli.command.ExitCode;
 import dev.retstack.graph.check.Severity;
 import dev.retstack.graph.limits.GraphLimits;
@@ -19,6 +18,7 @@ import dev.retstack.schema.TraceEntry;
 import dev.retstack.schema.file.TraceFileReader;
 import dev.retstack.schema.file.TraceFileWriter;
 import dev.retstack.service.replay.TraceReplay;
+import dev.retstack.testing.Seeds;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -2,10 +2,10 @@ package dev.retstack.cli.trace;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.cli.Seeds;
 import dev.retstack.schema.ControlResult;
 import dev.retstack.schema.ControlStatus;
 import dev.retstack.service.control.AnswerSheet;
+import dev.retstack.testing.Seeds;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

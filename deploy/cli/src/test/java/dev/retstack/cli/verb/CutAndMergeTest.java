@@ -3,8 +3,8 @@ package dev.retstack.cli.verb;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.cli.Ran;
-import dev.retstack.cli.Seeds;
 import dev.retstack.cli.command.ExitCode;
+import dev.retstack.testing.Seeds;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -2,10 +2,10 @@ package dev.retstack.fleet.publish;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.machine.testing.Seeds;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.schema.record.TaskEvent;
 import dev.retstack.schema.record.TaskName;
+import dev.retstack.testing.Seeds;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;

@@ -3,7 +3,7 @@ package dev.retstack.fleet.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.retstack.machine.testing.Seeds;
+import dev.retstack.testing.Seeds;
 import java.math.BigInteger;
 import java.util.List;
 import java.util.Random;

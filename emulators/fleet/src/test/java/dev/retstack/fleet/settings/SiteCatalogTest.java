@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.machine.loader.LoadedImage;
 import dev.retstack.machine.testing.Images;
-import dev.retstack.machine.testing.Seeds;
 import dev.retstack.schema.record.FunctionName;
 import dev.retstack.schema.wire.NearNames;
+import dev.retstack.testing.Seeds;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.Collectors;

@@ -11,7 +11,7 @@ import dev.retstack.fleet.settings.TraceSettings;
 import dev.retstack.machine.linux.thread.Schedule;
 import dev.retstack.machine.loader.LoadedImage;
 import dev.retstack.machine.testing.GuestCompiler;
-import dev.retstack.machine.testing.Seeds;
+import dev.retstack.testing.Seeds;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
 import dev.retstack.machine.loader.LoadedImage;
 import dev.retstack.machine.testing.GuestCompiler;
-import dev.retstack.machine.testing.Seeds;
+import dev.retstack.testing.Seeds;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;

@@ -10,7 +10,7 @@ import dev.retstack.machine.loader.ActiveConvention;
 import dev.retstack.machine.loader.CallSite;
 import dev.retstack.machine.loader.LoadedImage;
 import dev.retstack.machine.testing.GuestCompiler;
-import dev.retstack.machine.testing.Seeds;
+import dev.retstack.testing.Seeds;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;

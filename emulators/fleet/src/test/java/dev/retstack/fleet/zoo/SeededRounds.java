@@ -1,7 +1,7 @@
 package dev.retstack.fleet.zoo;
 
 import dev.retstack.machine.loader.LoadedImage;
-import dev.retstack.machine.testing.Seeds;
+import dev.retstack.testing.Seeds;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;

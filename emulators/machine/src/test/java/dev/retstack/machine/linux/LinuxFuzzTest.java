@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import dev.retstack.machine.isa.Isas;
 import dev.retstack.machine.isa.system.Errno;
-import dev.retstack.machine.testing.Seeds;
 import dev.retstack.schema.linux.SystemCallNames;
+import dev.retstack.testing.Seeds;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -2,11 +2,11 @@ package dev.retstack.graph.input;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.graph.Seeds;
 import dev.retstack.graph.limits.StateBudget;
 import dev.retstack.graph.symbol.SymbolTable;
 import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.RecordBatch;
+import dev.retstack.testing.Seeds;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;

@@ -3,8 +3,8 @@ package dev.retstack.graph.losses;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.retstack.graph.Seeds;
 import dev.retstack.graph.limits.StateBudget;
+import dev.retstack.testing.Seeds;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;

@@ -2,7 +2,6 @@ package dev.retstack.graph.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.graph.Seeds;
 import dev.retstack.graph.Stream;
 import dev.retstack.graph.check.AnomalyKind;
 import dev.retstack.graph.input.ChunkMeta;
@@ -19,6 +18,7 @@ import dev.retstack.graph.symbol.SymbolTable;
 import dev.retstack.graph.symbol.SymbolTable.Symbol;
 import dev.retstack.schema.record.FunctionName;
 import dev.retstack.schema.record.RecordBatch;
+import dev.retstack.testing.Seeds;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;

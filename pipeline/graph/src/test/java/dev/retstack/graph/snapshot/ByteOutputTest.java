@@ -2,7 +2,7 @@ package dev.retstack.graph.snapshot;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.graph.Seeds;
+import dev.retstack.testing.Seeds;
 import java.io.ByteArrayOutputStream;
 import java.io.DataOutput;
 import java.io.DataOutputStream;

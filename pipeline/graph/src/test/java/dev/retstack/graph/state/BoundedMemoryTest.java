@@ -2,7 +2,7 @@ package dev.retstack.graph.state;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.graph.Seeds;
+import dev.retstack.testing.Seeds;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -3,9 +3,9 @@ package dev.retstack.graph.symbol;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.retstack.graph.Seeds;
 import dev.retstack.graph.symbol.SymbolTable.Symbol;
 import dev.retstack.schema.record.FunctionName;
+import dev.retstack.testing.Seeds;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;

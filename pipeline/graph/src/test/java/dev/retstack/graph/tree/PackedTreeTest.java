@@ -3,7 +3,6 @@ package dev.retstack.graph.tree;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.retstack.graph.Seeds;
 import dev.retstack.graph.input.ChunkMeta;
 import dev.retstack.graph.input.ClockUnit;
 import dev.retstack.graph.input.CoreKey;
@@ -18,6 +17,7 @@ import dev.retstack.graph.symbol.SymbolTable;
 import dev.retstack.graph.totals.TimeRules;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.schema.record.ValuesDepth;
+import dev.retstack.testing.Seeds;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.io.IOException;
 import java.util.Arrays;

@@ -3,7 +3,7 @@ package dev.retstack.service.images;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.schema.wire.Digest;
-import dev.retstack.service.support.Seeds;
+import dev.retstack.testing.Seeds;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;

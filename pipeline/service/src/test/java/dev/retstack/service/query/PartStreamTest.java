@@ -9,7 +9,7 @@ import dev.retstack.service.identity.AnswerSeal;
 import dev.retstack.service.identity.MemberKey;
 import dev.retstack.service.identity.SignedNode;
 import dev.retstack.service.partition.StateCopy;
-import dev.retstack.service.support.Seeds;
+import dev.retstack.testing.Seeds;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

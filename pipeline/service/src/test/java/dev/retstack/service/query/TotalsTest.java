@@ -19,7 +19,7 @@ import dev.retstack.service.partition.PartitionTotals;
 import dev.retstack.service.partition.StateCopy;
 import dev.retstack.service.support.CoreScript;
 import dev.retstack.service.support.RandomFleet;
-import dev.retstack.service.support.Seeds;
+import dev.retstack.testing.Seeds;
 import java.io.ByteArrayInputStream;
 import java.io.DataInputStream;
 import java.io.IOException;

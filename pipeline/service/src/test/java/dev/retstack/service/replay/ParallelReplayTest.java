@@ -12,7 +12,7 @@ import dev.retstack.schema.file.CorruptTraceException;
 import dev.retstack.schema.file.TraceFileWriter;
 import dev.retstack.service.support.CoreScript;
 import dev.retstack.service.support.RandomFleet;
-import dev.retstack.service.support.Seeds;
+import dev.retstack.testing.Seeds;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -13,7 +13,7 @@ import dev.retstack.schema.file.TraceIndex;
 import dev.retstack.schema.file.TracePyramid;
 import dev.retstack.service.support.CoreScript;
 import dev.retstack.service.support.RandomFleet;
-import dev.retstack.service.support.Seeds;
+import dev.retstack.testing.Seeds;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;

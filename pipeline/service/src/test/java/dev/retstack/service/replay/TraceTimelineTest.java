@@ -26,7 +26,7 @@ import dev.retstack.schema.file.TracePyramid;
 import dev.retstack.schema.file.TracePyramidWriter;
 import dev.retstack.service.support.CoreScript;
 import dev.retstack.service.support.RandomFleet;
-import dev.retstack.service.support.Seeds;
+import dev.retstack.testing.Seeds;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;

@@ -2,7 +2,7 @@ package dev.retstack.service.view;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.retstack.service.support.Seeds;
+import dev.retstack.testing.Seeds;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.retstack.schema.RecordKind;
 import dev.retstack.schema.Samples;
-import dev.retstack.schema.Seeds;
 import dev.retstack.schema.TraceRecord;
 import dev.retstack.schema.TraceRecords;
 import dev.retstack.schema.chunk.Codecs;
@@ -13,6 +12,7 @@ import dev.retstack.schema.codec.ChunkCodec;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.codec.RecordsCodec;
 import dev.retstack.schema.record.RecordBatch;
+import dev.retstack.testing.Seeds;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.util.ArrayList;

@@ -3,11 +3,11 @@ package dev.retstack.schema.codec.packed;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.schema.Samples;
-import dev.retstack.schema.Seeds;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.schema.record.RecordLinks;
 import dev.retstack.schema.record.TaskEvent;
+import dev.retstack.testing.Seeds;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;

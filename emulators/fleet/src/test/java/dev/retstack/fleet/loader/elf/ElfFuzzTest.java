@@ -14,7 +14,7 @@ import dev.retstack.machine.loader.elf.Segment;
 import dev.retstack.machine.loader.elf.Symbol;
 import dev.retstack.machine.testing.GuestCompiler;
 import dev.retstack.machine.testing.Images;
-import dev.retstack.machine.testing.Seeds;
+import dev.retstack.testing.Seeds;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
