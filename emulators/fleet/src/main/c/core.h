@@ -155,7 +155,7 @@ struct site {
   uint64_t self_pc;
   int64_t saved_at;
   int64_t frame_bytes;
-  uint64_t up; /* from retp to the stack pointer at exit, where the card does not foretell it; 0: not known */
+  uint64_t up; /* from retp to the stack pointer at exit, where the card does not predict it; 0: not known */
   uint32_t behind; /* as in struct core, for a block that begins with this site */
   uint16_t used; /* 0: empty */
   uint16_t special; /* SPECIAL_.. */
@@ -187,8 +187,8 @@ struct frame {
 };
 
 /*
- * Frames that were taken for dead may return all the same: a stack may lie inside of a frame of another. Java keeps them
- * all; here are those that it has not been told of, and of the others what tells that one may be meant by a return.
+ * Frames that were taken for dead may still return: a stack may lie inside of a frame of another. Java keeps them all.
+ * Here are those that Java does not know yet, and of the others what decides whether a return may mean one of them.
  */
 struct given_up {
   uint64_t ret_p;
@@ -199,7 +199,7 @@ struct given_up {
 
 enum { FRESH = 16 };
 
-/* One of the return addresses that have a trampoline of their own: few, so that they stay in the processor's cache. */
+/* One of the return addresses that have a trampoline each: few, so that they stay in the processor's cache. */
 struct trampoline {
   uint64_t target;
   uint32_t misses_left; /* other addresses that fall here until one of them gets the place */
@@ -211,7 +211,7 @@ enum { TRAMPOLINES = 64, TRAMPOLINE_SHIFT = 58 };
 
 /*
  * A place of one return address alone, through the mailbox: while frames are kept that were taken for dead, no other frame
- * returns through a handler slot. So the word in a slot says where it leads, whoever copied it and whatever was forgotten.
+ * returns through a handler slot. So the word in a slot says where it leads, also in a copy, and whatever was forgotten.
  */
 struct home {
   uint64_t target;
@@ -257,7 +257,7 @@ struct walk {
   uint64_t span;
   uint64_t code;
   uint64_t code_bytes;
-  uint64_t back; /* or at this one of its own */
+  uint64_t back; /* or at this block of its code */
 };
 
 enum { WALKS = 26 }; /* as Unwinding has them, readers too, a longjmp, and the window of what is hijacked */
@@ -354,7 +354,7 @@ struct core {
   uint64_t word_bytes;
   uint64_t watching; /* 1: each block is looked at */
   uint64_t watch_shift; /* 32 where words are short */
-  uint64_t pushes; /* 1: calls push the return address, so that the stack pointer tells exactly when a frame is left */
+  uint64_t pushes; /* 1: calls push the return address, so that the stack pointer shows exactly when a frame is left */
 
   int64_t known_reg[2]; /* the last registers read since the event began */
   uint64_t known_value[2];
@@ -379,18 +379,18 @@ struct core {
   uint64_t result; /* the register of a returned value */
   struct walk walks[WALKS];
   uint64_t walk_count;
-  struct frame fresh[FRESH]; /* given up, and not yet told to Java */
+  struct frame fresh[FRESH]; /* given up, and not yet known to Java */
   uint64_t fresh_depth[FRESH];
   uint64_t fresh_count;
   struct given_up *given_up; /* those that Java knows, by ret_p */
   uint64_t given_up_count;
   uint64_t given_up_stale; /* 1: Java knows others by now */
-  uint64_t unsure; /* 1: those are wanted for what goes on: ASK_WHICH_GIVEN_UP */
+  uint64_t unsure; /* 1: those that Java knows are needed here: ASK_WHICH_GIVEN_UP */
   const struct home *homes; /* by target; NULL: none yet */
   uint64_t home_mask;
-  uint64_t home_word; /* bytes from a home to the word that says where it goes on; 0: the mailbox */
+  uint64_t home_word; /* bytes from a home to the word with its target; 0: the mailbox */
   uint64_t homes_full; /* 1: no more can be made */
-  uint64_t revived; /* with ANSWER_GIVEN_UP: where it goes on */
+  uint64_t revived; /* with ANSWER_GIVEN_UP: where the program continues */
   uint64_t reads; /* 1: the entry is that of a function that reads return addresses, and is done */
   uint64_t entered; /* the block that was stopped at behind an entry; UNMET: none */
   uint64_t met; /* the block of which Java has said what there is to say of unwinders; UNMET */

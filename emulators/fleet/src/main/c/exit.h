@@ -1,4 +1,4 @@
-/* Exits: what a hijacked return that has arrived says, and where it goes on. */
+/* Exits: what a hijacked return that has arrived says, and where the program continues. */
 #ifndef RETSTACK_EXIT_H
 #define RETSTACK_EXIT_H
 
@@ -11,7 +11,7 @@ static __attribute__((noinline)) void go_on_from_home(struct core *c, uint64_t a
   store(c, ANY, c->home_word ? word_at(c, ANY, start + c->home_word) : c->mailbox, (to + (address - start)) & c->word_mask);
 }
 
-/* A return goes on; a trampoline knows the way. */
+/* Sends a return on to its target; a trampoline has the target in its code. */
 HOT void go_on(struct core *c, const enum guest guest, uint64_t address, int64_t place, uint64_t to) {
   int64_t home = place - (int64_t)c->handlers;
   if (home < HOMES) {

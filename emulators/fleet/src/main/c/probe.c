@@ -297,7 +297,7 @@ void retstack_on_block(uc_engine *uc, uint64_t address, uint32_t size, void *use
   on_block(uc, address, size, user, 0);
 }
 
-/* The same, and returns by an overwritten slot are looked for. */
+/* As retstack_on_block, and looks for returns by an overwritten slot. */
 void retstack_on_block_watching(uc_engine *uc, uint64_t address, uint32_t size, void *user) {
   on_block(uc, address, size, user, 1);
 }

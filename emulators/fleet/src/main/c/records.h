@@ -50,7 +50,7 @@ static __attribute__((noinline)) uint64_t popped(struct core *c, const struct ca
   return opcode != card->popping_return ? 0 : c->swap ? code[2] << 8 | code[3] : code[3] << 8 | code[2];
 }
 
-/* retp of an exit: as the card foretells it, that of the entry where it may be. */
+/* retp of an exit: as the card predicts it; that of the entry where it is among the predictions. */
 static inline uint64_t foretold(uc_engine *uc, struct core *c, const struct card *card, uint64_t at_entry) {
   uint64_t first = at_entry;
   for (int i = 0; i < card->foretold; i++) {

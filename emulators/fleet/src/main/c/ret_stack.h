@@ -117,7 +117,7 @@ HOT int64_t leaving(const struct core *c, int64_t place, uint64_t above) {
   return place < (int64_t)c->handlers ? leaving_by_slot(c, place, above) : leaving_by_way(c, place, above);
 }
 
-/* Rule T2: what the slot would hold without any hijack: where the function returns to, whoever was tail-called away. */
+/* Rule T2: what the slot would hold without any hijack: where the function returns to, behind all tail calls. */
 static uint64_t original(const struct core *c, uint64_t from) {
   for (uint64_t i = 0; i < c->handlers; i++) {
     int64_t place = place_at(c, from & c->code_mask);
@@ -168,7 +168,7 @@ static uint64_t first_of_chain(const struct core *c, uint64_t frame) {
   return frame;
 }
 
-/* Open frames that records tell of: the topmost ones may have no record of their entry. */
+/* Open frames that records show: the topmost ones may have no record of their entry. */
 static uint64_t told(const struct core *c) {
   uint64_t count = c->frame_count;
   if (count > 0 && (c->frames[count - 1].special & FRAME_HIDDEN)) {
@@ -192,7 +192,7 @@ HOT void exit_shown(struct core *c, uint64_t frame) {
   }
 }
 
-/* Rule G1: all but so many frames are taken for dead, and remembered. False where Java must do it: then nothing was done. */
+/* Rule G1: the frames above the lowest `keep` are taken for dead, and remembered. False, with nothing done: Java must. */
 static __attribute__((noinline)) int give_up(struct core *c, uint64_t keep) {
   if (c->frame_count - keep > FRESH - c->fresh_count) {
     c->stop_value = keep;
@@ -243,8 +243,8 @@ static __attribute__((noinline)) int is_given_up_between(struct core *c, uint64_
 }
 
 /*
- * Where a frame that was given up returned through a place and left the stack pointer at `exit`: where that went on; else
- * `from`. `unsure` where Java must be asked. Rare.
+ * If a frame that was given up returned through a place and left the stack pointer at `exit`: its return address; else
+ * `from`. Sets `unsure` where Java must be asked. Rare.
  */
 static __attribute__((noinline)) uint64_t given_up_at(struct core *c, uint64_t place, uint64_t exit, uint64_t from) {
   for (uint64_t i = c->fresh_count; i > 0; i--) { /* the latest counts */

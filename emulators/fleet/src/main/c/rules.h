@@ -43,7 +43,7 @@ static int keep_back(struct core *c, uint64_t index) {
   return 1;
 }
 
-/* False where there is no room for so many records: the batch is full, then. */
+/* False where the ring has no room for that number of records: the batch is full, then. */
 static int has_room(struct core *c, uint64_t records) {
   c->stop_value = records;
   return c->record_capacity - c->record_count >= records;
@@ -71,7 +71,7 @@ static void record_function(struct core *c, const struct site *site, uint64_t fr
   record(c, RECORD_FUNCTION, depth, site->self_pc, original(c, from) & c->code_mask, 0, 0);
 }
 
-/* ret_stack is full: the entry is told by a record without a frame, but not ahead of entries that are kept back. */
+/* ret_stack is full: the entry gets a record without a frame, but not ahead of entries that are kept back. */
 static __attribute__((noinline)) void overrun(struct core *c, const struct site *site, uint64_t from) {
   c->overruns++;
   if (!(c->mode & MODE_LATE) || c->written >= c->frame_count) {

@@ -20,8 +20,8 @@ import java.util.Set;
 
 /**
  * What one member of the pipeline has to know. Begin with {@link #of}, change what differs, and
- * {@link Builder#build}, which tells all problems at once. A configuration that was built does not
- * change.
+ * {@link Builder#build}, which reports all problems at once. A configuration that was built does
+ * not change.
  */
 public final class PipelineConfig implements Cloneable {
   /** Group of members that are given no other one. */
@@ -168,7 +168,7 @@ public final class PipelineConfig implements Cloneable {
         names);
   }
 
-  /** The same, to be changed. */
+  /** A builder that begins with this configuration. */
   public Builder but() {
     return new Builder(copy());
   }
@@ -209,7 +209,7 @@ public final class PipelineConfig implements Cloneable {
     }
     http.problem().ifPresent(problems::add);
     try {
-      var _ = kafka.member(); // settings that do not go together are told before anything starts
+      var _ = kafka.member(); // reports settings that do not go together before anything starts
     } catch (IllegalArgumentException e) {
       problems.add(e.getMessage());
     }

@@ -9,7 +9,7 @@ import java.util.regex.Pattern;
  * @param core name of the core
  * @param isa name of its ISA
  * @param image name of the program's file
- * @param labels that whoever started it gave it
+ * @param labels that it was started with
  */
 public record CoreIdentity(String core, String isa, String image, Map<String, String> labels) {
   /** Follows the name of a core that was started again, before the number of the restart. */

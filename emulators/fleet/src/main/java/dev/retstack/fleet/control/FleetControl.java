@@ -22,7 +22,10 @@ public final class FleetControl {
   /** Ids that are remembered: who sends a command twice does so at once. */
   static final int IDS_MAX = 10_000;
 
-  /** Characters of the commands that are held; those of wildcards take as much as so many. */
+  /**
+   * Most characters of the commands that are held; a wildcard counts as {@link
+   * #WILDCARD_CHARACTERS}.
+   */
   static final long CHARACTERS_MAX = 1 << 22;
 
   private static final int WILDCARD_CHARACTERS = 16;

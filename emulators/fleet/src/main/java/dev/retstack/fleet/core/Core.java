@@ -59,7 +59,7 @@ public final class Core implements AutoCloseable {
   public enum Slice {
     /** The instructions are used up. */
     DEADLINE,
-    /** The probe's batch is full: take it, then go on. */
+    /** The probe's batch is full: take it, then continue. */
     BATCH_FULL,
     /** It is over: see {@link #ending}. */
     ENDED
@@ -121,7 +121,7 @@ public final class Core implements AutoCloseable {
   private CoreEnding pending;
   private CoreEnding ending;
 
-  /** True where the end was told. */
+  /** True where the end was returned to the caller. */
   private boolean over;
 
   private Core(LoadedImage image, CoreOptions options, Unicorn engine) {
@@ -298,9 +298,9 @@ public final class Core implements AutoCloseable {
   }
 
   /**
-   * Runs up to so many instructions, to the end of the block.
+   * Runs up to this number of instructions, to the end of the block.
    *
-   * @throws IllegalStateException when it was told that the core has ended
+   * @throws IllegalStateException when an earlier call returned that the core has ended
    */
   public Slice run(long instructionCount) {
     if (over) {
@@ -515,7 +515,7 @@ public final class Core implements AutoCloseable {
     }
   }
 
-  /** True where the block hook stopped the engine for needs of its own. */
+  /** True where the block hook stopped the engine for its own needs. */
   private boolean goOn() {
     if (!pacer.goOn()) {
       return false;
@@ -626,12 +626,12 @@ public final class Core implements AutoCloseable {
     start();
   }
 
-  /** True where what was refused is no memory, though the engine has some there. */
+  /** True where the refused address is not mapped, though the engine has memory there. */
   private boolean isUnmapped() {
     return memory.isReserved(tlb.refusedAddress()) && !memory.isMapped(tlb.refusedAddress(), 1);
   }
 
-  /** The engine tells the page only; the access fails once more, as one of no memory. */
+  /** The engine reports the page only: the access fails once more, at an address without memory. */
   private long refusedAddress() {
     long page = GuestMemory.pageDown(tlb.refusedAddress());
     long nowhere = memory.findFree(GuestMemory.PAGE, GuestMemory.PAGE, 1L << 31);
@@ -662,8 +662,8 @@ public final class Core implements AutoCloseable {
   }
 
   /**
-   * Lets the instruction that failed fail again, under a hook that is told the address. Not before:
-   * with any hook on memory every store takes a slow path, 8 times slower.
+   * Lets the instruction that failed fail again, under a hook that receives the address. Not
+   * before: with any hook on memory every store takes a slow path, 8 times slower.
    */
   private void repeat() {
     Hook hook = engine.hook_add_mem(UcConst.UC_HOOK_MEM_INVALID, faults::onInvalidAccess, 1, 0);
@@ -748,8 +748,8 @@ public final class Core implements AutoCloseable {
   }
 
   /**
-   * Between two runs: where it records to from now on. A core that was not told makes a buffer of
-   * its own. What it has recorded must have been taken.
+   * Between two runs: where it records to from now on. A core without a buffer makes its own. What
+   * it has recorded must have been taken.
    */
   public void recordInto(RecordBuffer buffer) {
     recording = true;
@@ -784,7 +784,7 @@ public final class Core implements AutoCloseable {
     return lines;
   }
 
-  /** The engine, for measurements that need hooks of their own; hook before the first run. */
+  /** The engine, for measurements that add hooks; hook before the first run. */
   public Unicorn engine() {
     return engine;
   }

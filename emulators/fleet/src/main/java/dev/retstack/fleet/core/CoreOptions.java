@@ -23,11 +23,11 @@ import java.util.function.Consumer;
  *     slot; else only where it went to no code
  * @param libraryCalls true traces calls through the procedure linkage table as functions
  * @param recordsPerChunk capacity of a batch
- * @param instructionLimit the core is stopped at the first block after so many instructions
+ * @param instructionLimit the core is stopped at the first block after this number of instructions
  * @param entry address of the first instruction to run, instead of the image's own
  * @param ram memory beside the image's segments
  * @param timers of the interrupt controller; none: there is none
- * @param tasks how the image tells which of its tasks runs
+ * @param tasks how the image shows which of its tasks runs
  * @param schedule how threads of the program take turns
  * @param linux arguments, environment and streams of the program
  */

@@ -11,7 +11,7 @@ import java.util.function.LongFunction;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 
-/** Says which thread waits for what, where none can ever go on. */
+/** Says which thread waits for what, when none can ever continue. */
 final class Deadlock {
   /** Threads that are named. */
   private static final int NAMED_MOST = 8;

@@ -29,12 +29,12 @@ final class GuestFaults {
     this.sharedObjects = sharedObjects;
   }
 
-  /** True for an error whose address {@link #onInvalidAccess} would be told. */
+  /** True for an error whose address {@link #onInvalidAccess} would receive. */
   static boolean isOfAccess(UnicornException error) {
     return error.error() == UcError.READ_UNMAPPED || error.error() == UcError.WRITE_UNMAPPED;
   }
 
-  /** An access failed; the engine tells the address only while it happens. */
+  /** An access failed; the engine reports the address only while it happens. */
   boolean onInvalidAccess(int type, long at, int size, long value) {
     unmapped(type, at);
     return false;
@@ -46,7 +46,7 @@ final class GuestFaults {
     address = at;
   }
 
-  /** What was told of accesses that failed counts no longer: the program goes on. */
+  /** Forgets the access that failed: the program continues. */
   void forget() {
     access = NO_ACCESS;
   }

@@ -29,7 +29,7 @@ public final class ImageLayout {
     return LandingPage.place(taken);
   }
 
-  /** The same, of an image whose tasks have no names. */
+  /** Describes an image whose tasks have no names. */
   public static Image describe(LoadedImage image) {
     return describe(image, false);
   }

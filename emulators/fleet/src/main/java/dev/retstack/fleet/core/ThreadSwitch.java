@@ -18,7 +18,7 @@ import java.util.function.LongPredicate;
 
 /**
  * Lets the threads of a program take turns on one core: keeps the registers of those that do not
- * run, and tells the probe which one does. A turn ends at a place where the core may be
+ * run, and reports to the probe which one does. A turn ends at a place where the core may be
  * interrupted; a thread that waits stops behind its system call.
  */
 final class ThreadSwitch {
@@ -32,7 +32,7 @@ final class ThreadSwitch {
 
   private final OptionalInt segment;
 
-  /** Where threads go on that do not run. */
+  /** Where threads that do not run will continue. */
   private final Map<GuestThread, Place> kept = new HashMap<>();
 
   private final Deque<CpuState> free = new ArrayDeque<>();
@@ -40,9 +40,9 @@ final class ThreadSwitch {
   private record Place(CpuState registers, long pc) {}
 
   /**
-   * Of a core whose program may start threads.
+   * For a core whose program may start threads.
    *
-   * @param probe is told which thread runs
+   * @param probe learns which thread runs
    * @param mayBeInterrupted true at a program counter where a turn may end
    * @param isTracers true at one in the tracer's code
    */
@@ -63,11 +63,11 @@ final class ThreadSwitch {
   }
 
   /**
-   * Before the core runs on: goes on with another thread where it is time to.
+   * Before the core runs on: switches to another thread if its time has come.
    *
    * @param pc where the core stands
    * @param now executed instructions
-   * @return where it goes on; empty where all threads wait for ever
+   * @return where the core continues; empty where all threads wait for ever
    */
   OptionalLong goOn(long pc, long now) {
     threads.takeStarted().ifPresent(thread -> begin(thread, pc));
@@ -103,7 +103,7 @@ final class ThreadSwitch {
     return waits ? 0 : threads.ask(now);
   }
 
-  /** A thread begins where its starter stands, with registers of its own. */
+  /** A thread begins where its starter stands, with separate registers. */
   private void begin(GuestThread thread, long pc) {
     CpuState starter = keep();
     process.begin(thread);

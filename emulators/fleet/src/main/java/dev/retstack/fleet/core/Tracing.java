@@ -239,7 +239,7 @@ final class Tracing {
     return pacer;
   }
 
-  /** Who is told of interrupts: nobody in a core that is untraced. */
+  /** The probe that records interrupts; one that records nothing in a core that is untraced. */
   Probe interrupted() {
     return traced ? pacer.probe() : new NoProbe();
   }

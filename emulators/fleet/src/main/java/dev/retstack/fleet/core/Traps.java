@@ -37,7 +37,7 @@ final class Traps {
   }
 
   /**
-   * Those of a core.
+   * The traps of a core.
    *
    * @param stop ends it, inside of a hook
    * @param stopBehind lets it stop at its next block, for another thread is to run, or to begin

@@ -27,7 +27,7 @@ import java.util.concurrent.LinkedBlockingQueue;
  * Only what the child did is taken from its answer.
  */
 final class CommandPost implements ControlDesk.Post {
-  /** A child with so many commands open does not listen: more are refused. */
+  /** Most open commands of a child: one with more does not listen, and further ones are refused. */
   static final int OPEN_MAX = 1_000;
 
   /** Longest text in an answer, in characters. */
@@ -65,7 +65,7 @@ final class CommandPost implements ControlDesk.Post {
     }
   }
 
-  /** In a thread of its own: a child that does not read must not hold up the others. */
+  /** Runs in a separate thread: a child that does not read must not hold up the others. */
   private void send(HostProcess child) {
     try {
       while (true) {

@@ -56,7 +56,7 @@ final class CoreStream {
     return new CoreStream(spec, spec.name(), session, input);
   }
 
-  /** The same core once more, from the beginning, under a name of its own. */
+  /** This core once more, from the beginning, under a new name. */
   CoreStream restart(int number) {
     CoreSpec again =
         new CoreSpec(
@@ -194,7 +194,7 @@ final class CoreStream {
   }
 
   /**
-   * Takes the child's word for what the stream does not tell.
+   * Takes the child's word for what the stream does not show.
    *
    * @throws StreamCorruptedException where the stream has not ended
    */

@@ -16,7 +16,7 @@ final class HostProcess {
 
   /**
    * Frames go through descriptor 3, so that nothing a library prints gets between them. The
-   * keyboard's Ctrl-C reaches the whole group: the child does not listen, its parent tells it. A
+   * keyboard's Ctrl-C reaches the whole group: the child ignores it, and its parent stops it. A
    * signal ignored at the start stays so in a JVM.
    */
   private static final List<String> SHELL =

@@ -80,7 +80,7 @@ final class ImageRun {
     return joined;
   }
 
-  /** Runs the cores; every one of them is told to the listener when it has ended. */
+  /** Runs the cores; reports each of them to the listener when it has ended. */
   void run() {
     List<CoreStream> open = first;
     for (int restart = 1; !open.isEmpty(); restart++) {

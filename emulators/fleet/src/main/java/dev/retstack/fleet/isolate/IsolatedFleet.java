@@ -26,9 +26,9 @@ import java.util.concurrent.TimeUnit;
  * <ul>
  *   <li>What had come of a core stays. It gets a last chunk: no records, {@code FAULTED}, with the
  *       reason. Its sequence has no gap; its open calls end at the last time that came.
- *   <li>It is started again, at the beginning, as a core of its own: {@code <name>.restart-1}, and
- *       so on. So nothing is counted twice: each start is a run that took place, and a reader can
- *       tell them apart.
+ *   <li>It is started again, at the beginning, as a separate core: {@code <name>.restart-1}, and so
+ *       on. So nothing is counted twice: each start is a run that took place, and a reader can
+ *       distinguish them.
  *   <li>How often is bounded, for each image.
  * </ul>
  *
@@ -198,7 +198,7 @@ public final class IsolatedFleet {
     }
   }
 
-  /** Several threads come in, one at a time goes on. */
+  /** Lets one thread at a time report to the listener. */
   private final class Serial implements IsolateListener {
     @Override
     public void coreEnded(CoreResult result) {

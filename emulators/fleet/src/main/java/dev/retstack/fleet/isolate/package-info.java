@@ -1,5 +1,5 @@
 /**
- * Cores of images that nobody vouches for, in processes of their own: a guest can bring down the
+ * Cores of images that nobody vouches for, in separate processes: a guest can bring down the
  * emulator's process, and must not bring down the fleet.
  *
  * <p>{@code IsolatedFleet} (this process) {@code <- frames -> CoreHost} (one child per image). The

@@ -16,7 +16,7 @@ import java.util.UUID;
  *     when it is full, so that chunks are the same in each run
  * @param codec of the chunks
  * @param payloadBytesMax a batch whose payload is longer is sent in parts
- * @param progressInterval how often the listener is told of progress
+ * @param progressInterval how often the listener hears of progress
  */
 public record FleetOptions(
     String session,
@@ -33,7 +33,7 @@ public record FleetOptions(
   /** About 20 ms of a core. */
   public static final long SLICE_INSTRUCTIONS = 1_000_000;
 
-  /** So many cores take whole slices. */
+  /** Up to this number of cores, each takes whole slices. */
   private static final int UNSHARED_CORES = 16;
 
   /** A slice is not cut to less: to begin one costs as much as some thousand instructions. */
@@ -65,8 +65,8 @@ public record FleetOptions(
   }
 
   /**
-   * Instructions after which a core gives way where so many take turns. With more cores it comes
-   * sooner, so that a round of all of them, and with it what somebody commands, takes no longer.
+   * Instructions after which a core gives way, if this number of cores take turns. More cores have
+   * shorter slices, so that a round of all of them, and the answer to a command, takes no longer.
    */
   public long sliceOf(int cores) {
     long shared = sliceInstructions / Math.max(UNSHARED_CORES, cores) * UNSHARED_CORES;

@@ -54,8 +54,8 @@ public interface Pacer extends AutoCloseable {
   void resume();
 
   /**
-   * After the engine stopped: true where the hook stopped it for needs of its own, which are met
-   * now. The core must go on at {@link #stopAddress}.
+   * After the engine stopped: true where the hook stopped it for its own needs, which are met now.
+   * The core must continue at {@link #stopAddress}.
    */
   boolean goOn();
 
@@ -76,7 +76,7 @@ public interface Pacer extends AutoCloseable {
 
   /**
    * Forgets what is known of blocks: other sites in them count from here on. Nothing to do where
-   * the probe is the hook itself, which was told.
+   * the probe is the hook itself, which knows its sites.
    */
   default void sitesChanged() {}
 

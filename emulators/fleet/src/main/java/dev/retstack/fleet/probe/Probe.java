@@ -15,7 +15,7 @@ public interface Probe extends HandlerListener {
   /** Records go there from now on. What was recorded before must have been taken. */
   void recordInto(RecordBuffer buffer);
 
-  /** The records since the last {@link #clear}; the probe goes on filling it. */
+  /** The records since the last {@link #clear}; the probe continues to fill it. */
   RecordBatch batch();
 
   /** Forgets the records of the batch, which were taken; its counters start again at 0. */
@@ -23,7 +23,7 @@ public interface Probe extends HandlerListener {
 
   /**
    * What is open where the batch begins; to be asked between {@link #clear} and the core's next
-   * run. Null where it cannot be told: the batch begins with events that waited for room.
+   * run. Null where that is not known: the batch begins with events that waited for room.
    */
   Keyframe keyframe();
 
@@ -40,8 +40,9 @@ public interface Probe extends HandlerListener {
   void pause(boolean value);
 
   /**
-   * Records an event that is no call, in the frame that is open. Not while recording is paused, nor
-   * below a function that is hidden, nor in a call that has not lasted long enough to be recorded.
+   * Records an event other than a call, in the frame that is open. Not while recording is paused,
+   * nor below a function that is hidden, nor in a call that has not lasted long enough to be
+   * recorded.
    *
    * @param kind of {@link RecordBatch}
    * @param values that belong to it
@@ -70,7 +71,7 @@ public interface Probe extends HandlerListener {
   void fetchFailed(long address);
 
   /**
-   * Between two runs: an interrupt begins. It gets a ret_stack of its own, on top of what is open;
+   * Between two runs: an interrupt begins. It gets a separate ret_stack, on top of what is open;
    * not recorded while recording is paused, unless a function is entered in it later.
    *
    * @param number its vector
@@ -79,19 +80,19 @@ public interface Probe extends HandlerListener {
   void interruptEnter(long number, long pc);
 
   /**
-   * Between two runs, when the registers are those that the core goes on with: the innermost
+   * Between two runs, when the registers are those that the core continues with: the innermost
    * interrupt ends. Where none is open nothing happens; nor where calls are open in it and the
    * stack pointer is not that of what it interrupted: a task may be switched off inside of its
-   * interrupt, and what goes on is another. Then the next call or return tells.
+   * interrupt, and another task continues. Then the next call or return decides.
    *
-   * @param pc where the core goes on
+   * @param pc where the core continues
    */
   void interruptExit(long pc);
 
   /**
-   * Between two runs, when the registers are those that the core goes on with: it goes on with
-   * another thread of its program. From the first time on the probe need not guess which task an
-   * entry belongs to.
+   * Between two runs, when the registers are those that the core continues with: the core switches
+   * to another thread of its program. From the first call on, the probe need not guess which task
+   * an entry belongs to.
    *
    * @param id of the task
    * @param ended true where the one that ran so far is over
@@ -101,7 +102,7 @@ public interface Probe extends HandlerListener {
   /** The functions of the innermost open calls that are hijacked, by the ids of their tasks. */
   Map<Long, Long> innermost();
 
-  /** True where events wait for room: the batch must be taken before the core goes on. */
+  /** True where events wait for room: the batch must be taken before the core continues. */
   boolean isWaiting();
 
   /** Entries in this batch that were refused because ret_stack was full. */

@@ -12,7 +12,7 @@ import java.util.Optional;
  * @param points where the functions of the image are entered; nowhere in an untraced run
  * @param patcher has the calls that the probe in C goes without
  * @param regions where one stack may end and another begin
- * @param tasks which task runs, if the image tells
+ * @param tasks which task runs, if the image shows it
  * @param host what the times of records are; empty: virtual time
  * @param retStackLimit most hijacked returns at a time, in each context
  * @param checkReturns true looks for returns by an overwritten slot at each block

@@ -81,7 +81,10 @@ public final class ChunkPublisher {
     this.payloadBytesMax = payloadBytesMax;
   }
 
-  /** Sends a batch; one with nothing to tell is not sent. The batch is the caller's again after. */
+  /**
+   * Sends a batch; one without records and refusals is not sent. The batch is the caller's again
+   * after.
+   */
   public void publish(RecordBatch batch, Refused refused) throws IOException, InterruptedException {
     if (batch.size() > 0 || !refused.equals(Refused.NONE)) {
       send(batch, refused, null);
@@ -94,7 +97,7 @@ public final class ChunkPublisher {
     send(batch, refused, ending);
   }
 
-  /** Where the next chunk begins; whoever drops records that go there passes them. */
+  /** Where the next chunk begins; a caller that drops records advances it past them. */
   public TaskPlace place() {
     return place;
   }
@@ -163,7 +166,7 @@ public final class ChunkPublisher {
     if (batch.size() == 0) {
       long time = ending == null ? 0 : ending.time();
       chunk.setFirstTime(time).setLastTime(time);
-      if (ending == null) { // when it begins is not told
+      if (ending == null) { // nothing says when it begins
         batch.setKeyframe(null);
       }
     }

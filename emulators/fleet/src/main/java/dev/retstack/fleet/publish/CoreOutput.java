@@ -18,7 +18,9 @@ public final class CoreOutput {
     this.recordsPerChunk = recordsPerChunk;
   }
 
-  /** From now on keeps so many of the latest records; 0: sends all. What it held is sent. */
+  /**
+   * From now on keeps the latest records, up to this number; 0: sends all. What it held is sent.
+   */
   public void keep(int records) throws IOException, InterruptedException {
     if (records != kept) {
       snapshot();

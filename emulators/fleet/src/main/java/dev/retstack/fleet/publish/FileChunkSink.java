@@ -20,7 +20,7 @@ public final class FileChunkSink implements ChunkSink {
     return new FileChunkSink(TraceFileWriter.open(file));
   }
 
-  /** The same in a file that stays held when this is closed. */
+  /** Writes into a file that stays held when this is closed. */
   public static FileChunkSink open(TraceClaim claim) throws IOException {
     return new FileChunkSink(TraceFileWriter.open(claim));
   }

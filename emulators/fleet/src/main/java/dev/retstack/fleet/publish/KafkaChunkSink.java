@@ -47,7 +47,7 @@ import org.slf4j.LoggerFactory;
  *       {@link #close}.
  *   <li>Bytes on the way are bounded, at half of {@code buffer.memory}. While Kafka is away the
  *       bound is reached and cores stand still, for as long as it takes, and are counted ({@link
- *       #waits}); the producer goes on trying, and so does a core whose chunk it did not take.
+ *       #waits}); the producer continues to try, and so does a core whose chunk it did not take.
  *   <li>Every 3 s it says in the fleets topic that this process lives ({@link Heartbeat}).
  * </ul>
  */
@@ -260,8 +260,8 @@ public final class KafkaChunkSink implements ChunkSink {
    * for so long that it forgot where the topics are refuses in the end, and takes the message when
    * Kafka is back.
    *
-   * @param answer hears once what became of a message that the producer took, null = it is safe; is
-   *     told of a refusal for any other reason as well
+   * @param answer hears once what became of a message that the producer took, null = it is safe;
+   *     hears of a refusal for any other reason as well
    */
   private void handOver(ProducerRecord<byte[], byte[]> message, Consumer<Exception> answer)
       throws InterruptedException {

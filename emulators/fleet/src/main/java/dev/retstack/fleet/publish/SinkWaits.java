@@ -12,7 +12,7 @@ public record SinkWaits(int now, long times, long nanos) {
   /** Of a sink that never lets a core wait, or does not count. */
   public static final SinkWaits NONE = new SinkWaits(0, 0, 0);
 
-  /** Those of two sinks. */
+  /** The waits of two sinks together. */
   public SinkWaits plus(SinkWaits other) {
     return new SinkWaits(now + other.now, times + other.times, nanos + other.nanos);
   }

@@ -39,13 +39,13 @@ import java.util.function.Consumer;
  * One core of a fleet from its opening to its last chunk, a slice at a time. Whatever goes wrong
  * ends this core and no other.
  *
- * <p>Commands are followed between two slices, by whoever comes first: the thread that runs the
- * core, or, while the core waits for its turn, the thread that brings the command.
+ * <p>Commands are followed between two slices, by the thread that comes first: the one that runs
+ * the core, or, while the core waits for its turn, the one that brings the command.
  */
 public final class CoreRun {
   /**
-   * Most records that a core without a buffer of its own keeps between two slices; with more it
-   * sends a chunk that is not full.
+   * Most records that a core without its own buffer keeps between two slices; with more it sends a
+   * chunk that is not full.
    */
   private static final int KEPT_MOST = 2048;
 
@@ -289,7 +289,7 @@ public final class CoreRun {
     openingNanos = System.nanoTime() - start;
   }
 
-  /** Before the core goes on after a command: nothing from before it is held back. */
+  /** Before the core continues after a command: nothing from before it is held back. */
   private void settle() throws IOException, InterruptedException {
     if (!changed) {
       return;

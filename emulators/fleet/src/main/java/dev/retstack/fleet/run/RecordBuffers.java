@@ -8,7 +8,7 @@ import java.util.Map;
 public final class RecordBuffers {
   private final Map<Integer, RecordBuffer> byCapacity = new HashMap<>();
 
-  /** The buffer whose batch holds so many records. */
+  /** The buffer whose batch holds this number of records. */
   RecordBuffer of(int recordsPerChunk) {
     return byCapacity.computeIfAbsent(recordsPerChunk, RecordBuffer::new);
   }

@@ -171,7 +171,7 @@ public final class FunctionPattern {
         return Long.parseUnsignedLong(part.substring(2), 16);
       }
     } catch (NumberFormatException e) {
-      // told below
+      // reported below
     }
     throw new IllegalArgumentException(
         "no address: '%s' in '%s'; say 0x and up to 16 hexadecimal digits".formatted(part, text));

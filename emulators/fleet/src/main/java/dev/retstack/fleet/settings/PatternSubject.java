@@ -7,13 +7,13 @@ import dev.retstack.schema.record.FunctionName;
 /**
  * What a {@link FunctionPattern} is held against.
  *
- * @param names of the function; empty where no symbol tells
+ * @param names of the function; empty where no symbol has one
  * @param site address of its call site, which is its selfpc
  * @param section that holds the site, such as {@code .text}; empty where the file has no sections
  * @param image name of the program's file
  */
 public record PatternSubject(FunctionName names, long site, String section, String image) {
-  /** A function of one name; empty where no symbol tells it. */
+  /** A function of one name; empty where no symbol has one. */
   public PatternSubject(String function, long site, String section, String image) {
     this(new FunctionName(function), site, section, image);
   }

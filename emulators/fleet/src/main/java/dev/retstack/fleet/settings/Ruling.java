@@ -22,7 +22,7 @@ public record Ruling(TraceSettings settings, boolean refused, List<String> reaso
 
   /**
    * Holds an order against a core. One that names functions or system calls is refused where the
-   * image or its ISA has none of them; where it has some, the others are told.
+   * image or its ISA has none of them; where it has some, the others are reported.
    *
    * @param now settings before the order
    * @param start settings that the core was started with

@@ -130,7 +130,7 @@ public enum Setting {
         return number;
       }
     } catch (NumberFormatException e) {
-      // told below
+      // reported below
     }
     throw new IllegalArgumentException(
         "no number: '%s'; say 0 for none, or up to %d".formatted(text, most));
@@ -198,7 +198,7 @@ public enum Setting {
   }
 
   /**
-   * The settings that {@link #allTexts} told, which are on.
+   * The settings that {@link #allTexts} wrote, which are on.
    *
    * @throws IllegalArgumentException with fact, value and cure
    */

@@ -27,7 +27,7 @@ public final class SiteCatalog {
   private final String isa;
   private final List<String> systemCalls;
 
-  /** Cores of one image are told the same. */
+  /** Cores of one image get the same answers. */
   private final Map<FunctionPattern, Boolean> known = new ConcurrentHashMap<>();
 
   private final Map<TraceSettings, Integer> counts = new ConcurrentHashMap<>();
@@ -45,7 +45,7 @@ public final class SiteCatalog {
     this.systemCalls = systemCalls.stream().sorted().toList();
   }
 
-  /** Those of an image. */
+  /** The sites of an image. */
   public static SiteCatalog of(LoadedImage image) {
     return of(
         image.elf().name(),
@@ -57,7 +57,7 @@ public final class SiteCatalog {
         image.isa().syscalls().names().names());
   }
 
-  /** Those of an image, with the functions of other files that it calls. */
+  /** The sites of an image, with the functions of other files that it calls. */
   public static SiteCatalog withLibraryCalls(LoadedImage image) {
     SiteCatalog own = of(image);
     Stream<PatternSubject> called =

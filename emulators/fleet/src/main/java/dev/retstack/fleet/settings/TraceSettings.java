@@ -23,8 +23,8 @@ import java.util.function.Predicate;
  * @param events recorded beside functions
  * @param tasks only calls of these tasks; empty = of all
  * @param notasks not calls of these tasks, whatever {@code tasks} says
- * @param flightRecorder the core keeps only so many latest records, until it is asked for them; 0 =
- *     it sends all
+ * @param flightRecorder the core keeps only this number of latest records, until it is asked for
+ *     them; 0 = it sends all
  */
 public record TraceSettings(
     boolean on,

@@ -113,7 +113,7 @@ public record Trigger(
         return limit;
       }
     } catch (NumberFormatException e) {
-      // told below
+      // reported below
     }
     throw new IllegalArgumentException(
         "no limit: '%s' in trigger '%s'; say a number of times from 1 to %d"

@@ -15,7 +15,7 @@ import java.util.stream.Collectors;
  * @param format how they are shown
  */
 public record ValueRequest(FunctionPattern pattern, List<Integer> numbers, Format format) {
-  /** Highest number of an argument: most ISAs pass so many in registers, none more. */
+  /** Highest number of an argument: most ISAs pass this number in registers, none more. */
   public static final int ARGUMENT_MAX = 8;
 
   private static final String ARGUMENT = "arg";

@@ -11,7 +11,7 @@ import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
  * shares no code with the clock.
  *
  * <p>The engine calls no hook for what an IT instruction of Thumb skips, though it is executed, as
- * nothing. So an IT counts for its whole block, and what the hook tells of the block does not.
+ * nothing. So an IT counts for its whole block, and what the hook reports of the block does not.
  */
 final class InstructionCount {
   private final LoadedImage image;

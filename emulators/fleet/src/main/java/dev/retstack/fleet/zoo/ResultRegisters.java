@@ -15,7 +15,7 @@ import java.util.Optional;
 
 /** What a function returns must pass the landing page untouched. */
 final class ResultRegisters {
-  /** The program returns so many different values at least; fewer, and it proves nothing. */
+  /** The least number of different values that the program returns; fewer prove nothing. */
   private static final int DIFFERENT_MIN = 10;
 
   private ResultRegisters() {}

@@ -24,8 +24,8 @@ import java.util.function.ToLongFunction;
 /**
  * A program run to its end on one core, with all its records where they were kept.
  *
- * @param keyframes a sum of what was open where each batch but the first began; 0 where that could
- *     not be told; none where nobody asked
+ * @param keyframes a sum of what was open where each batch but the first began; 0 where that is not
+ *     known; none where nobody asked
  */
 public record Run(
     LoadedImage image,

@@ -81,7 +81,7 @@ public record TreeText(List<String> lines) {
     return line.length() - line.stripLeading().length();
   }
 
-  /** Rebuilds the tree that records tell. */
+  /** Rebuilds the tree that records show. */
   static TreeText of(RecordBatch records, ElfFile image, LongPredicate isHandler) {
     Node root = new Node("", null, 0, 0);
     List<Node> stack = new ArrayList<>();

@@ -55,8 +55,8 @@ public final class Verification {
    *
    * @param probe which one makes the records
    * @param threads images verified at a time
-   * @param done is told after each cell how many are done; from several threads
-   * @param row is told each image, in their order
+   * @param done receives after each cell how many are done; from several threads
+   * @param row receives each image, in their order
    */
   public static void run(
       List<LoadedImage> images, ProbeKind probe, int threads, IntConsumer done, Consumer<Row> row)

@@ -112,7 +112,7 @@ public final class Zoo {
     return image.isa().conventions().stream().map(AbiCard::name).toList();
   }
 
-  /** The committed image of an ISA whose convention has no form of its own. */
+  /** The committed image of an ISA whose convention has no separate form. */
   public static LoadedImage image(Isa isa, AbiCard card) {
     try {
       return LoadedImage.load(IMAGES.resolve("zoo-%s-%s.elf".formatted(isa.name(), card.name())));
@@ -207,7 +207,7 @@ public final class Zoo {
 
   /**
    * True where frame pointers are compared. Programs without frame pointers may have functions that
-   * make one all the same, by a convention of their own.
+   * make one all the same, by a separate convention.
    */
   public static boolean checksFramePointers(LoadedImage image) {
     return image.conventions().stream().anyMatch(c -> c.card().fpCheck());

@@ -57,7 +57,7 @@ import java.util.stream.IntStream;
  *   [x29, #8]  frompc; retp = x29 + 8             x29   caller's frame pointer
  *   x0         frompc once more; clang does not load it
  *
- * in return_to_handler, both: x29 is the caller's again; sp is what it was at the call, which tells
+ * in return_to_handler, both: x29 is the caller's again; sp is what it was at the call, which gives
  * retp of a patchable function, but not where a frame record was
  * </pre>
  *

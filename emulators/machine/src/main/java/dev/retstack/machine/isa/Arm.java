@@ -68,7 +68,7 @@ import java.util.stream.IntStream;
  *   in return_to_handler: fp and r7 are the caller's again; sp is what it was at the call
  * </pre>
  *
- * Without an APCS frame the prologue tells k and the sp of the call: the first push of lr is what
+ * Without an APCS frame the prologue shows k and the sp of the call: the first push of lr is what
  * the function returns by, in a leaf the one that the call needs. A call is {@code bl}, or {@code
  * blx} into the other set.
  *

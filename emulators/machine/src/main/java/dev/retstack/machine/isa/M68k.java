@@ -57,8 +57,8 @@ import java.util.stream.IntStream;
  * </pre>
  *
  * Arguments are pushed in front of a call and may stay for a while, so a new slot may lie below
- * those of frames that a longjmp left: a6 tells who called. Results: d0 d1, a0 (pointers), fp0; a
- * jump through memory keeps them and all else. The engine has no name for fp0.
+ * those of frames that a longjmp left: a6 shows which frame called. Results: d0 d1, a0 (pointers),
+ * fp0; a jump through memory keeps them and all else. The engine has no name for fp0.
  */
 final class M68k {
   /** Bytes of a prologue in front of its call of the counting function, at most. */
@@ -237,7 +237,7 @@ final class M68k {
 
   /**
    * Where a function has not made a frame a6 is another's, and so is the return address above it:
-   * it is left alone. Where no symbol tells the function's beginning it is looked for up to what
+   * it is left alone. Where no symbol marks the function's beginning it is looked for up to what
    * ends the one in front, as for a function that begins with the call.
    */
   private static Optional<SiteFacts> linkInFront(Code code, long function, long site, long after) {

@@ -83,7 +83,7 @@ import java.util.stream.IntStream;
  * in return_to_handler, everywhere: r1 is the caller's again, retp = r1 + 16; r31 is the caller's
  * </pre>
  *
- * All but the last call the same function. What stands directly before the call tells them apart.
+ * All but the last call the same function. What stands directly before the call distinguishes them.
  * With -mprofile-kernel it returns by ctr and gives lr back what is in r0, from which the function
  * saves it again; this also does where the call is an ordinary one. A nested function saves its
  * static chain ({@code std r11,24(r1)}) behind the mflr.

@@ -66,10 +66,10 @@ import java.util.stream.IntStream;
  * A call is {@code auipc+jalr} (8 bytes) as compiled, which a linker relaxes to {@code jal} (4), on
  * riscv32 also to {@code c.jal} (2).
  *
- * <p>The prologue tells k, whether s0 becomes a frame pointer (gcc makes one for an alloca in any
+ * <p>The prologue shows k, whether s0 becomes a frame pointer (gcc makes one for an alloca in any
  * case), and the sp of the call, which is retp where there is none and again at exit. A frame
  * pointer makes the slot retp; a variadic function keeps it below its register arguments, so sp at
- * exit does not foretell it.
+ * exit does not predict it.
  *
  * <p>Results: a0 a1, fa0 fa1. The way out uses t0 and ra only, which a return leaves to anyone.
  * Encodings: The RISC-V Instruction Set Manual, Volume I, "RV32/64G Instruction Set Listings" and

@@ -55,7 +55,8 @@ import java.util.OptionalInt;
  *   [%fp + 56] caller's frame pointer
  *
  * in return_to_handler: retp = %sp; %fp is the caller's again. A function with a struct result
- * skips the caller's unimp and arrives 4 bytes into a handler slot; it goes on 4 bytes behind frompc
+ * skips the caller's unimp and arrives 4 bytes into a handler slot; it continues 4 bytes behind
+ * frompc
  * </pre>
  *
  * Results: %o0 %o1, %f0-%f3, memory at 64(%sp). The way out uses %g1 only, which a return leaves to

@@ -71,7 +71,7 @@ import java.util.OptionalLong;
  * On i386 an {@code ret $n}, which pops the address of a struct result or all arguments (stdcall,
  * fastcall, thiscall, -mrtd), leaves retp = esp - 4 - n. Arguments lie on the stack there, so the
  * slot of a call with many lies below that of a dead frame that had none: the caller's frame
- * pointer tells which frame called.
+ * pointer shows which frame called.
  *
  * <p>A call is {@code e8 rel32} without PIC. With PIC it is {@code ff 15} through the GOT, on i386
  * {@code ff 93} by the address of the GOT in %ebx; a static linker relaxes both to {@code 67 e8}.
@@ -573,7 +573,7 @@ final class X86 {
   /**
    * Reads what stands in front of a call that is made behind the prologue. Where the function has
    * not set the frame pointer that is another's, and so is the return address above it: then it is
-   * left alone. Where no symbol tells the function's beginning, or that is far, it is believed.
+   * left alone. Where no symbol marks the function's beginning, or that is far, it is believed.
    */
   static Prologue behindFrame(int wordBytes) {
     StackWalk walk = walk(wordBytes);

@@ -27,7 +27,10 @@ public final class Trampolines {
    */
   private static final int SHIFT = 6;
 
-  /** What is below is no place: a program that follows a null pointer must find nothing there. */
+  /**
+   * No trampoline stands below this address: a program that follows a null pointer must find
+   * nothing there.
+   */
   private static final long LOWEST = 0x2_0000;
 
   private final LandingCode landing;

@@ -84,8 +84,8 @@ public final class Imports {
   }
 
   /**
-   * The stand-ins with their names, in the order of the image's table. A shared object has none of
-   * its own: it gets those of the program.
+   * The stand-ins with their names, in the order of the image's table. A shared object has none: it
+   * gets those of the program.
    */
   public List<Symbol> standIns() {
     List<Symbol> all = new ArrayList<>();

@@ -74,7 +74,7 @@ public final class LoadedImage {
   /**
    * Reads a file.
    *
-   * @throws ElfFormatException where it is no program, or of an ISA that retstack does not trace
+   * @throws ElfFormatException where it is not a program, or of an ISA that retstack does not trace
    * @throws IOException where it cannot be read
    */
   public static LoadedImage load(Path file) throws IOException {

@@ -210,7 +210,7 @@ public final class SiteFinder {
     return false;
   }
 
-  /** What stands at a table's entry that is no call. */
+  /** The nops at a table's entry where no call stands. */
   private Nops nopsAt(long entry, LongSet entries) {
     Optional<Symbol> within = holder(elf, entry);
     long at = entry;

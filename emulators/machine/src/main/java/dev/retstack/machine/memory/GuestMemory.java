@@ -393,7 +393,7 @@ public final class GuestMemory implements AutoCloseable {
     return Long.compareUnsigned(at + size, limit) <= 0 ? at : 0;
   }
 
-  /** A gap may begin behind the mapping in front of a region that is no more. */
+  /** A gap may begin behind the mapping in front of a region that was removed. */
   private void searchAgainBehind(int index) {
     long from = index == 0 ? 0 : regions.get(index - 1).end();
     for (int i = 0; i < searchedTo.length; i++) {

@@ -24,8 +24,8 @@ public record Checkpoint(int partition, long epoch, long nextOffset, Map<String,
   }
 
   /**
-   * The same, if a state that was lost has published: what it found in events below this offset is
-   * not published again.
+   * The first checkpoint, if a state that was lost has published: what it found in events below
+   * this offset is not published again.
    */
   static Checkpoint again(int partition, long published) {
     Checkpoint again = initial(partition);

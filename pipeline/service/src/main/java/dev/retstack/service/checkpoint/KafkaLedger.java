@@ -59,7 +59,7 @@ public final class KafkaLedger implements Ledger {
   /** Of records that are read again at a time. */
   private static final long READ_BYTES = 8 << 20;
 
-  /** Records between two that are wanted: so many are rather read than sought past. */
+  /** Records between two that are wanted: up to this number they are read, more are sought past. */
   private static final int READ_ON = 64;
 
   private final KafkaSettings kafka;
@@ -84,7 +84,7 @@ public final class KafkaLedger implements Ledger {
   private long published;
 
   /**
-   * A ledger of one partition. A checkpoint that it cannot go on from is not touched.
+   * A ledger of one partition. A checkpoint that it cannot continue from is not touched.
    *
    * @param member which owns it
    * @param start where it begins if the group has no state of it
@@ -100,7 +100,7 @@ public final class KafkaLedger implements Ledger {
   }
 
   /**
-   * The same.
+   * A ledger of one partition, which may repair its state.
    *
    * @param repairs whether a checkpoint from which it cannot continue is taken away
    */

@@ -126,7 +126,7 @@ public final class ControlClient implements AutoCloseable {
   }
 
   /**
-   * The same, and hands on each answer as it comes.
+   * Waits for the answers, and hands on each as it comes.
    *
    * @throws KafkaUnavailableException when Kafka does not answer
    * @throws IOException of the listener: nothing is gathered any more

@@ -17,7 +17,7 @@ import java.util.function.Predicate;
 
 /**
  * Walks a call tree in the order of time, with the anomalies of the same core at their place. It
- * uses no thread stack, so depth is no limit.
+ * uses no thread stack, so depth has no limit.
  */
 final class TreeWalk {
   /** Hears what happens, in order. */

@@ -328,7 +328,7 @@ public enum Endpoint {
 
   /**
    * Fields of its JSON that are always there: <code>{a,b}</code> an object, {@code [{a,b}]} an
-   * array of objects, {@code []} an array of texts or numbers; empty where it is no JSON.
+   * array of objects, {@code []} an array of texts or numbers; empty where it is not JSON.
    */
   public String shape() {
     return shape;

@@ -43,13 +43,13 @@ public final class Refusals {
     return passes ? response.addHeader(RawHeader.create("Retry-After", "1")) : response;
   }
 
-  /** 405 for whatever is no GET. */
+  /** 405 for every method but GET. */
   static HttpResponse notGet() {
     return error(405, "method not allowed", "use GET")
         .addHeader(RawHeader.create("Allow", "GET, HEAD"));
   }
 
-  /** 405 for whatever is no POST where only that is meant. */
+  /** 405 for every method but POST, where only that is meant. */
   public static HttpResponse notPost() {
     return error(405, "method not allowed", "use POST")
         .addHeader(RawHeader.create("Allow", "POST"));

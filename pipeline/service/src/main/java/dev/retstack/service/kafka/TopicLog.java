@@ -51,7 +51,7 @@ public final class TopicLog implements AutoCloseable {
     return TopicPartitions.of(consumer, topic);
   }
 
-  /** The same with this patience. */
+  /** The partitions of a topic, waited for this long. */
   public List<TopicPartition> partitions(String topic, Duration patience) {
     return TopicPartitions.of(consumer, topic, patience);
   }
@@ -66,7 +66,7 @@ public final class TopicLog implements AutoCloseable {
     return consumer.endOffsets(partitions);
   }
 
-  /** The same with this patience. */
+  /** Offsets behind the last record that this reader may see, waited for this long. */
   public Map<TopicPartition, Long> ends(Collection<TopicPartition> partitions, Duration patience) {
     return consumer.endOffsets(partitions, patience);
   }

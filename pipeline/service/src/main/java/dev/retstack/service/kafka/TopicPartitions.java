@@ -28,7 +28,7 @@ public final class TopicPartitions {
     return of(consumer, topic, PATIENCE);
   }
 
-  /** The same with this patience. */
+  /** All partitions of a topic, waited for this long instead of half a minute. */
   public static List<TopicPartition> of(Consumer<?, ?> consumer, String topic, Duration patience) {
     long deadline = System.nanoTime() + patience.toNanos();
     while (true) {

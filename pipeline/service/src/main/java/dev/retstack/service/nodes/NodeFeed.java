@@ -96,7 +96,7 @@ public final class NodeFeed extends TopicFeed {
     return members;
   }
 
-  /** The same, as Kafka says now; where it does not answer, as it said last. Waits for it. */
+  /** The members as Kafka says now; where it does not answer, as it said last. Waits for it. */
   public GroupRoll.Roll rollNow() {
     callRoll(true);
     return members;
@@ -127,7 +127,9 @@ public final class NodeFeed extends TopicFeed {
     return self;
   }
 
-  /** The members that run as far as the topic says, this one among them once it is told there. */
+  /**
+   * The members that run as far as the topic says, this one among them once it is announced there.
+   */
   List<Node> running() {
     return running;
   }

@@ -49,7 +49,7 @@ public final class NodeRecords {
     return ConfluentFrame.decode(record.value(), type);
   }
 
-  /** Tells the table what a record says; one that is not readable says nothing. */
+  /** Puts what a record says into the table; one that is not readable changes nothing. */
   static void tell(NodeTable table, ConsumerRecord<byte[], byte[]> record) {
     if (record.key() == null) {
       return;

@@ -120,7 +120,7 @@ final class ChunkIntake {
   }
 
   /**
-   * Goes on from this checkpoint.
+   * Continues from this checkpoint.
    *
    * @throws IOException where its state is not one that can be used here
    */
@@ -297,12 +297,12 @@ final class ChunkIntake {
     }
   }
 
-  /** Whether there is something of the state that a last checkpoint has to tell. */
+  /** Whether the state has totals that a last checkpoint must publish. */
   boolean hasUntold() {
     return isOpen() && totals.areOwed(nextOffset);
   }
 
-  /** The same, and it is time to tell it. */
+  /** Whether totals are due for publishing now. */
   boolean hasMoreToTell() {
     return isOpen() && totals.isTurn(nextOffset, System.nanoTime());
   }

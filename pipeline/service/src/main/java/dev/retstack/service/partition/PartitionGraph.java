@@ -43,7 +43,7 @@ import org.apache.pekko.pattern.StatusReply;
  *
  * <p>It opens its ledger first, which fences the former owner and gives the last checkpoint. Only
  * then is the offset known at which its feed starts. A failure of the ledger is final: the actor
- * tells its feed and stops, and the partition is opened again from the last checkpoint.
+ * reports to its feed and stops, and the partition is opened again from the last checkpoint.
  *
  * <p>A chunk that makes reconstruction fail costs only its core. The partition drops what it has
  * not committed, opens its last checkpoint again, and reads from events what it had taken since,
@@ -74,7 +74,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
    *
    * @param core their name; empty for any
    * @param session theirs; empty for any
-   * @param most so many cores
+   * @param most cores of the answer
    * @param tiles whether their pyramids are wanted, too
    */
   public record Places(
@@ -186,7 +186,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   /** Records that the feed gave, and that are not taken. */
   private int onHand;
 
-  /** Records that were taken, and the feed was not told. */
+  /** Records that were taken and not yet reported to the feed. */
   private int untold;
 
   /** A {@link GoOn} is on its way. */
@@ -598,7 +598,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   private Behavior<Command> onRelease() {
     releasing = true;
     if (!intake.isOpen()) {
-      return this; // still opening; goes on when that is done
+      return this; // still opening; continues when that is done
     }
     return writesLast() ? this : Behaviors.stopped();
   }

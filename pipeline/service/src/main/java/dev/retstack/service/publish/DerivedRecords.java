@@ -33,7 +33,7 @@ import org.apache.kafka.common.header.Header;
  * same number, so a core's records stay together and in order.
  */
 public final class DerivedRecords implements GraphEvents {
-  /** Ends the reason of a letter without the record that it tells of. */
+  /** Ends the reason of a letter without the record that it names. */
   public static final String LEFT_OUT =
       "bytes none are here: too many for a letter, read them at their offset";
 

@@ -69,7 +69,7 @@ public final class AnomalyEvents {
    * A stream that ends when its reader goes.
    *
    * @param parameters {@code core}, {@code task}, {@code kind}
-   * @param lastId where to go on; empty for now
+   * @param lastId where to continue; empty for now
    * @throws BadRequestException where too many follow, or the id is none
    */
   CompletionStage<Source<ByteString, NotUsed>> follow(

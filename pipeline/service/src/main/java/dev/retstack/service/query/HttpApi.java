@@ -165,7 +165,7 @@ public final class HttpApi {
             () -> route);
   }
 
-  /** With a signature behind its body; health is no secret, and parts are signed one by one. */
+  /** With a signature behind its body; health is public, and parts are signed one by one. */
   private HttpResponse sealed(HttpRequest request, String challenge, HttpResponse response) {
     String asked = request.getUri().getPathString();
     if (Endpoint.label(asked).equals("health") || asked.equals(Endpoint.PARTS_OF.path())) {

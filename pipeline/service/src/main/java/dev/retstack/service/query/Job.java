@@ -224,7 +224,7 @@ public final class Job implements AutoCloseable {
   /**
    * How fast the job worked lately.
    *
-   * @param members that told their past
+   * @param members that reported their past
    * @param missing which did not, and why
    */
   record Past(List<History.Slot> slots, int members, List<String> missing) {
@@ -234,7 +234,7 @@ public final class Job implements AutoCloseable {
     }
   }
 
-  /** What all members tell of their past; no partition is asked. */
+  /** What all members report of their past; no partition is asked. */
   CompletionStage<Past> past(HeapRoom.Share share) {
     List<CompletableFuture<PeerClient.Said>> asked = ask(Part.Wanted.of(Part.Kind.HISTORY), share);
     return CompletableFuture.allOf(asked.toArray(CompletableFuture[]::new))

@@ -52,7 +52,7 @@ import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.actor.typed.javadsl.AskPattern;
 
 /**
- * Answers about a time of some cores. The owners of the partitions tell where the chunks stand in
+ * Answers about a time of some cores. The owners of the partitions report where the chunks stand in
  * the log; this member reads them again and rebuilds the window, as if they were a trace. No state
  * is copied, and no partition waits.
  */
@@ -152,7 +152,7 @@ public final class Windows implements AutoCloseable {
         .thenApplyAsync(read -> see(read, question, true, stackLimits(read.cores().size())));
   }
 
-  /** Limits of a state of so many cores whose calls add up by their stacks. */
+  /** Limits of a state of this number of cores, whose calls add up by their stacks. */
   public static GraphLimits stackLimits(int cores) {
     return GraphLimits.DEFAULT.withStacks(
         Math.clamp(STACKS_MAX / Math.max(1, cores), STACKS_LEAST, STACKS_MOST));

@@ -30,8 +30,8 @@ import java.util.function.LongConsumer;
 /**
  * A whole trace in several threads. Each thread takes the work that is next, from the end of the
  * path: apply chunks of a lane, else unpack a chunk, else read one. Cores are divided among lanes,
- * of which each has a state of its own; a lane is applied by one thread at a time, in order. So
- * cores go on side by side, and the chunks of one core are unpacked while others of it are applied.
+ * each with a separate state; a lane is applied by one thread at a time, in order. So cores advance
+ * side by side, and the chunks of one core are unpacked while others of it are applied.
  *
  * <pre>
  * file ─(one thread)─► chunks ─(any)─► unpacked ─(one per lane)─► state of the lane ─► joined
@@ -173,7 +173,7 @@ final class ParallelReplay {
     return read(file, state, threads, SEGMENT_RECORDS, _ -> {}, progress);
   }
 
-  /** The same with segments of so many records; tells how many were joined. */
+  /** Reads with segments of this number of records; reports how many were joined. */
   static Optional<TraceReplay.Replayed> read(
       Path file,
       GraphState state,

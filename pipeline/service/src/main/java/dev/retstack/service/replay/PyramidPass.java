@@ -102,7 +102,7 @@ public final class PyramidPass {
   }
 
   /**
-   * The same, of a file that is held already.
+   * Writes the pyramid of a file that is held already.
    *
    * @throws dev.retstack.schema.file.CorruptTraceException where the file is no complete trace
    * @throws InvalidTraceException when its entries do not fit together

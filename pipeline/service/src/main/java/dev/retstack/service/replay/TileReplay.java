@@ -17,7 +17,7 @@ import java.util.Optional;
 
 /**
  * Rebuilds the calls of a window of one core into tiles of one length: whole calls, as far as its
- * chunks tell.
+ * chunks show them.
  */
 final class TileReplay {
   /** Tiles of a window that is read. */

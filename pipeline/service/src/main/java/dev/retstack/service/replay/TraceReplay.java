@@ -43,7 +43,7 @@ public final class TraceReplay {
 
   /** Hears how far a replay came. */
   public interface Progress {
-    /** Nothing wants to be told. */
+    /** Ignores all progress. */
     Progress SILENT = (_, _) -> {};
 
     /**
@@ -97,7 +97,7 @@ public final class TraceReplay {
   }
 
   /**
-   * Reads a whole trace into a state, which has limits and rules of time of its own.
+   * Reads a whole trace into a state, which has its own limits and rules of time.
    *
    * @throws dev.retstack.schema.file.CorruptTraceException when the file is not a trace, or changed
    * @throws InvalidTraceException when its entries do not fit together
@@ -107,7 +107,7 @@ public final class TraceReplay {
   }
 
   /**
-   * The same in so many threads; their number does not change the result.
+   * Reads a whole trace in this number of threads, which does not change the result.
    *
    * @throws dev.retstack.schema.file.CorruptTraceException when the file is not a trace, or changed
    * @throws InvalidTraceException when its entries do not fit together
@@ -156,10 +156,10 @@ public final class TraceReplay {
   public record Window(Predicate<CoreKey> core, long from, long to, boolean counts) {}
 
   /**
-   * Reads no more of a trace than what went on in a window needs: the chunks of it, found by the
-   * index, from the last one ahead of it that tells which calls are open. A core with nothing that
-   * early gives its first chunk, and all cores do where none is meant. A trace without a right
-   * index is read whole, or is read once to make one.
+   * Reads no more of a trace than a window needs: the chunks of it, found by the index, from the
+   * last one ahead of it that shows which calls are open. A core with nothing that early gives its
+   * first chunk, and all cores do where none is meant. A trace without a right index is read whole,
+   * or is read once to make one.
    *
    * @return with one sentence where something is left out behind the window
    * @throws dev.retstack.schema.file.CorruptTraceException when the file is not a trace, or changed
@@ -371,7 +371,7 @@ public final class TraceReplay {
     }
   }
 
-  /** Tells how far all threads came together. */
+  /** Reports how far all threads came together. */
   private static final class Told {
     private final Progress progress;
     private long chunks;

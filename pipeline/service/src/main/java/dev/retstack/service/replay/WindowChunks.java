@@ -90,7 +90,7 @@ public final class WindowChunks {
     return begin != null;
   }
 
-  /** Whether one came from behind the window: the core goes on. */
+  /** Whether a chunk came from behind the window: the core continues. */
   public boolean hasBehind() {
     return behind != null;
   }

@@ -16,8 +16,8 @@ import java.io.IOException;
 import java.util.function.LongSupplier;
 
 /**
- * What one core did in a time, as if it had begun with that time and ended with it. A state of its
- * own takes what is ahead of the time; where the time begins, its open calls begin in the state
+ * What one core did in a time, as if it had begun with that time and ended with it. A separate
+ * state takes what is ahead of the time; where the time begins, its open calls begin in the state
  * that counts.
  */
 final class WindowReplay {
@@ -99,7 +99,7 @@ final class WindowReplay {
   }
 
   /**
-   * The core goes on where the state ahead left it.
+   * The core continues where the state ahead left it.
    *
    * @param known whether what was open there is open where the window begins
    */
@@ -135,7 +135,7 @@ final class WindowReplay {
     }
   }
 
-  /** What a keyframe tells of calls that began by the end of the window, none older than it. */
+  /** What a keyframe shows of calls that began by the end of the window, none older than it. */
   private Keyframe clipped(Keyframe keyframe) {
     RecordBatch all = keyframe.records();
     RecordBatch clipped = new RecordBatch(all.size());
@@ -196,7 +196,7 @@ final class WindowReplay {
     return part;
   }
 
-  /** The records ahead of the window, with what was lost before them: the core goes on. */
+  /** The records ahead of the window, with what was lost before them: the core continues. */
   private ChunkMeta head(ChunkMeta meta) {
     return new ChunkMeta(
             meta.sequence(),
@@ -213,7 +213,7 @@ final class WindowReplay {
   }
 
   /**
-   * The records from one on that are not behind the window. What a chunk tells without a time is
+   * The records from one on that are not behind the window. What a chunk reports without a time is
    * theirs.
    */
   private ChunkMeta tail(ChunkMeta meta, int first, boolean cut) {

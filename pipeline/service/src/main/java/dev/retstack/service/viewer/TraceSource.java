@@ -65,8 +65,9 @@ import java.util.stream.Stream;
 
 /**
  * A recorded trace. Questions about a time are answered from its index and pyramid at once. What
- * all of it adds up to is read in the background; who asks earlier waits a while, and is then told
- * how far it is. A trace without a pyramid gets one in a copy, which is deleted in the end.
+ * all of it adds up to is read in the background; a caller that asks earlier waits a while, and
+ * then gets the progress. A trace without a pyramid gets one in a copy, which is deleted in the
+ * end.
  */
 public final class TraceSource implements QuerySource, Closeable {
   /** Calls of the tree of a whole core; a time of it shows all of its calls. */
@@ -203,7 +204,7 @@ public final class TraceSource implements QuerySource, Closeable {
             draw(first.subList(0, Math.min(FIRST_CORES, first.size())), whole, drawing);
         var _ = TimelineView.of(drawn, true).as(Format.JSON);
       } catch (IOException | BadRequestException e) {
-        // a person who asks is told
+        // a person who asks gets the error
       }
     }
   }
@@ -243,7 +244,9 @@ public final class TraceSource implements QuerySource, Closeable {
     }
   }
 
-  /** The timeline goes on from a copy that has a pyramid; where that fails, from the chunks. */
+  /**
+   * The timeline is then read from a copy that has a pyramid; where that fails, from the chunks.
+   */
   private void addPyramid() throws IOException {
     Path made = Files.createTempFile("retstack-view", ".avro");
     pyramids.writeLock().lock();
@@ -554,7 +557,7 @@ public final class TraceSource implements QuerySource, Closeable {
     }
   }
 
-  /** Does it in a thread of its own; what is wrong with the trace is told to the caller. */
+  /** Does it in a separate thread; the caller gets what is wrong with the trace. */
   private <T> CompletionStage<T> soon(Callable<T> work) {
     Callable<T> checked = checked(work);
     return CompletableFuture.supplyAsync(

@@ -30,7 +30,7 @@ public final class LogReader implements AutoCloseable {
   /** Bytes that a question fetches at most, those of other cores among them. */
   static final long FETCHED_MAX = 64 << 20;
 
-  /** Records between two places: so many are rather read than passed over. */
+  /** Records between two places: up to this number they are read, more are passed over. */
   private static final int READ_ON = 16;
 
   private static final Duration POLL = Duration.ofMillis(100);

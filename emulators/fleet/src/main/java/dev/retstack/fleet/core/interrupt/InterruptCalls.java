@@ -45,7 +45,7 @@ final class InterruptCalls {
    * @param function as it is jumped to, or where functions are named by descriptors, that of one
    * @param below the stack is used from here downwards
    * @param returnTo where it returns
-   * @return where to go on
+   * @return where the core continues
    */
   long call(long function, long below, long returnTo, long... arguments) {
     long code = machine.entry(function);
@@ -88,7 +88,7 @@ final class InterruptCalls {
   /**
    * At the first instruction of a function: returns from it.
    *
-   * @return where to go on
+   * @return where the core continues
    */
   long giveBack(long result) {
     result(result);

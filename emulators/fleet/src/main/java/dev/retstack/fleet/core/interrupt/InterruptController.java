@@ -48,7 +48,7 @@ public final class InterruptController {
   private final Probe probe;
   private final long[] handlers;
 
-  /** What to do at an address where the core stops: from where it stands to where it goes on. */
+  /** What to do at an address where the core stops: from where it stands to where it continues. */
   private final Map<Long, LongUnaryOperator> gates = new HashMap<>();
 
   private long answered; // time of the last answer
@@ -87,7 +87,7 @@ public final class InterruptController {
   /**
    * The controller of a core that has timers.
    *
-   * @param probe is told of interrupts
+   * @param probe records interrupts
    * @param time the instructions executed
    * @param mayBeInterrupted true at a program counter where an interrupt may come
    * @param isTracers true at one in the tracer's code
@@ -140,7 +140,7 @@ public final class InterruptController {
   /**
    * At a gate: does what is asked for.
    *
-   * @return where the core goes on
+   * @return where the core continues
    */
   public long answer(long pc) {
     long now = time.now();
@@ -168,7 +168,7 @@ public final class InterruptController {
    * Interrupts, where it is time to and the place allows it.
    *
    * @param pc where the core stands
-   * @return where it goes on
+   * @return where it continues
    */
   public long interrupt(long pc) {
     int timer = schedule.due(time.now());

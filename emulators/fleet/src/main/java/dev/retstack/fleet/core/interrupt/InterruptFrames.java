@@ -16,7 +16,7 @@ import java.util.Deque;
  * <pre>
  *   frame      seal         frame, with the bits of a constant turned over
  *   + 1 word   serial       counts the frames of the core
- *   + 2 words  pc           where it goes on; bit 0 as in a jump
+ *   + 2 words  pc           where it continues; bit 0 as in a jump
  *   + 3 words  sp
  *   + 4 words  masked       1: interrupts are masked there
  *   + 5 words  number       of the interrupt; of a new task 0xffff
@@ -45,7 +45,7 @@ final class InterruptFrames {
   private final Deque<CpuState> free = new ArrayDeque<>();
   private long serial;
 
-  /** A place to go on at. */
+  /** A place where the core can continue. */
   record Frame(CpuState registers, long pc, long sp, boolean masked, LongList words) {}
 
   InterruptFrames(Unicorn engine, GuestMemory memory) {

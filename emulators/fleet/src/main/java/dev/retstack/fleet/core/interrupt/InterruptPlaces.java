@@ -10,8 +10,8 @@ import java.util.List;
 
 /**
  * Where a core may be interrupted: at the beginning of a block that begins there whatever is
- * traced. A call site may be a call, a jump or nops, and what follows it is a block of its own in
- * the first two cases only. So the places around a site depend on how the core came:
+ * traced. A call site may be a call, a jump or nops, and what follows it is a separate block in the
+ * first two cases only. So the places around a site depend on how the core came:
  *
  * <table>
  * <caption>places around a site</caption>
@@ -29,7 +29,7 @@ public final class InterruptPlaces {
   /** Start of a site to the address behind it. */
   private final Long2LongRBTreeMap sites = new Long2LongRBTreeMap(Long::compareUnsigned);
 
-  /** Those of an image. */
+  /** The places of an image. */
   public InterruptPlaces(LoadedImage image) {
     delaySlots = image.isa().interrupts().delaySlots();
     for (int i = 0; i < image.patchSites().size(); i++) {

@@ -67,7 +67,7 @@ final class InterruptSchedule {
    * An interrupt ended.
    *
    * @param timer that made it; {@link #NONE}: the program itself
-   * @param nowMasked as it is where the program goes on
+   * @param nowMasked whether interrupts are masked where the program continues
    */
   void exit(int timer, long now, boolean nowMasked) {
     masked = nowMasked;

@@ -32,7 +32,7 @@ public interface FrameStack {
   /** True where the frame below an open one gave way to it by a tail call. */
   boolean isTail(int frame);
 
-  /** Leaves so many frames. Records do not show it yet. */
+  /** Drops the frames above the lowest {@code frames}. Records do not show it yet. */
   void truncate(int frames);
 
   /** The time of the entry of a frame. */
@@ -44,10 +44,13 @@ public interface FrameStack {
   /** Open frames whose entry is recorded: all but some of the topmost. */
   int told();
 
-  /** Open frames by the records: more than are told where some went without a record since. */
+  /** Open frames by the records: more than {@link #told} where some left without a record since. */
   int shown();
 
-  /** Of the lowest frames so many are not known to the records, for which the stack is new. */
+  /**
+   * Number of the lowest frames that the records do not know, because the stack began anew for
+   * them.
+   */
   int unknown();
 
   /** For the records the stack begins anew: they do not know the frames that are open now. */

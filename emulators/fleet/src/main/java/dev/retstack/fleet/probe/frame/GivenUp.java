@@ -41,7 +41,7 @@ public final class GivenUp {
   /**
    * A frame that may return yet.
    *
-   * @param fromPc where it returns to, whoever was tail-called away
+   * @param fromPc where it returns to, behind all tail calls
    * @param up as {@code EntryPoints.up}
    * @param slot the word in memory that holds the handler; 0 where that is not known
    * @param place where it returns, as the probe numbers it
@@ -87,7 +87,7 @@ public final class GivenUp {
   }
 
   /**
-   * Those of a guest.
+   * The slots of a guest.
    *
    * @param handlers addresses of the places
    */
@@ -124,7 +124,7 @@ public final class GivenUp {
     }
   }
 
-  /** What the registers tell of a return that has just arrived. */
+  /** What the registers show of a return that has just arrived. */
   public interface Arrival {
     /**
      * Where frames that {@link #foretells} is true of leave the stack pointer, as {@link
@@ -166,7 +166,7 @@ public final class GivenUp {
   private static final class Place {
     final NavigableMap<Long, Kept> bySlot = new TreeMap<>(Long::compareUnsigned);
 
-    /** Those of them that tell where they leave the stack pointer, by that. */
+    /** Those of them whose stack pointer at exit is known, by that. */
     final Map<Long, Kept> byExit = new HashMap<>();
   }
 
@@ -353,7 +353,7 @@ public final class GivenUp {
 
   /**
    * The frame that returns through a place, where it is one of these: the one that the registers
-   * foretell, else the nearest below `above` whose slot still holds the handler, else the nearest.
+   * predict, else the nearest below `above` whose slot still holds the handler, else the nearest.
    *
    * @return null where there is none
    */

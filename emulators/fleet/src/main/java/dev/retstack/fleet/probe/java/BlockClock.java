@@ -55,7 +55,7 @@ public final class BlockClock implements Hook.Block, Pacer, BlockSplitter.Passag
    */
   private boolean meeting;
 
-  /** True where the core stopped to go on at another address. */
+  /** True where the core stopped to continue at another address. */
   private boolean moving;
 
   /** True where that block was left in its middle, at a site. */
@@ -104,7 +104,7 @@ public final class BlockClock implements Hook.Block, Pacer, BlockSplitter.Passag
   public void arm(long untilTime, Deadline kind) {
     deadline = untilTime;
     stop = Stop.NONE;
-    meeting = false; // nobody went on from where the run before stopped
+    meeting = false; // this run does not continue where the one before stopped
     moving = false;
   }
 

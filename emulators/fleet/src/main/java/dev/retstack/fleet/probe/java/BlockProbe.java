@@ -15,11 +15,11 @@ public interface BlockProbe extends Probe {
      * block; it runs again when the batch has been taken.
      */
     FULL,
-    /** The program goes on at {@link #elsewhere} instead. */
+    /** The program continues at {@link #elsewhere} instead. */
     ELSEWHERE
   }
 
-  /** Where the program goes on after {@link Block#ELSEWHERE}. */
+  /** Where the program continues after {@link Block#ELSEWHERE}. */
   default long elsewhere() {
     throw new IllegalStateException("the program continues");
   }

@@ -156,7 +156,7 @@ final class EntrySlot {
     }
   }
 
-  /** The slot as the stack pointer foretells it; that of the entry where it cannot. */
+  /** The slot as the stack pointer predicts it; that of the entry where it cannot. */
   private long retpAtExit(AbiCard card, long atEntry) {
     List<Operand> foretold = card.retpAtExit();
     return foretold.isEmpty() || operands.foretells(card, atEntry)

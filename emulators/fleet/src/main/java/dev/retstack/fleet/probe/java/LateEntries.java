@@ -52,7 +52,7 @@ final class LateEntries {
     return late;
   }
 
-  /** Of so many frames that leave records, those that have the record of their entry. */
+  /** Number of frames that have the record of their entry, out of those that leave records. */
   int told(int visible) {
     return late ? Math.min(written, visible) : visible;
   }

@@ -81,7 +81,7 @@ final class ReturnWatch {
   /**
    * The program is at an address.
    *
-   * @param ended true where it cannot go on there
+   * @param ended true where it cannot continue there
    * @return false where there is no room to say how it came there: it comes again
    */
   boolean check(long address, RecordBatch batch, boolean ended) {

@@ -20,7 +20,10 @@ public final class VirtualClock implements TraceClock {
     return ClockUnit.INSTRUCTIONS;
   }
 
-  /** Goes on by so many instructions; back, where they were counted too early. */
+  /**
+   * Advances by a number of instructions; back, if it is negative, where they were counted too
+   * early.
+   */
   void advance(int count) {
     instructions += count;
   }

@@ -15,7 +15,7 @@ import java.util.Optional;
 
 /** ABI cards as the plain numbers that drive the probe in C. */
 final class NativeCards {
-  /** Most slots, and most operands that foretell retp, of a card. */
+  /** Most slots, and most operands that predict retp, of a card. */
   private static final int LIMIT = 4;
 
   private final NativeLibrary layout;

@@ -47,14 +47,15 @@ final class NativeContexts implements Contexts.Listener<NativeFrames>, Unwinding
 
   private TaskFilter tasks = TaskFilter.NONE;
 
-  /** The time of what is going on. */
+  /** The time of the present event. */
   private long time;
 
   /**
    * One task.
    *
    * @param batch where records go now
-   * @param targets of places behind the handler slots: where one goes on, whatever was forgotten
+   * @param targets of places behind the handler slots: where a return through one leads, whatever
+   *     was forgotten
    */
   NativeContexts(
       NativeLibrary layout,
@@ -109,12 +110,15 @@ final class NativeContexts implements Contexts.Listener<NativeFrames>, Unwinding
     return frames;
   }
 
-  /** What was taken for dead, as far as the probe in C has told of it. */
+  /** What was taken for dead, as far as the probe in C has reported it. */
   GivenUp givenUp() {
     return givenUp;
   }
 
-  /** All frames but so many are taken for dead, where the probe in C had no room to note them. */
+  /**
+   * The frames above the lowest {@code keep} are taken for dead; the probe in C had no room to note
+   * them.
+   */
   void giveUp(int keep) {
     frames();
     contexts.giveUp(keep);
@@ -155,7 +159,7 @@ final class NativeContexts implements Contexts.Listener<NativeFrames>, Unwinding
     return contexts.all();
   }
 
-  /** The same, those of the current context as they were at the last {@link #frames}. */
+  /** The contexts; the frames of the current one are as they were at the last {@link #frames}. */
   @Override
   public Contexts<NativeFrames> contexts() {
     return contexts;
@@ -261,11 +265,11 @@ final class NativeContexts implements Contexts.Listener<NativeFrames>, Unwinding
     time = core.get("stop_time");
     contexts.leaveEmptyHandler(core.get("stop_value"));
     goOn();
-    core.set("resuming", 1); // the return has been seen to: the core only goes on at it
+    core.set("resuming", 1); // the return has been handled: the core only continues at it
     core.set("attention", layout.at("ATTENTION_RARE"));
   }
 
-  /** Another context goes on: what the probe in C was answered last is not of it. */
+  /** Another context continues: the last answer to the probe in C does not belong to it. */
   private void changed(long now, Runnable change) {
     frames();
     time = now;

@@ -164,7 +164,7 @@ final class NativeFrames implements FrameStack {
   /**
    * The frames that the probe in C has given up since it was asked last.
    *
-   * @param to is told of each
+   * @param to receives each
    */
   static void takeFresh(NativeLibrary layout, NativeCore core, Consumer<GivenUp.Frame> to) {
     long bytes = layout.at("frame");

@@ -206,7 +206,7 @@ final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
     return !events.isWaiting();
   }
 
-  /** Takes the ring's records; true where the batch has room for more and the core can go on. */
+  /** Takes the ring's records; true where the batch has room for more and the core can continue. */
   private boolean emptyRing() {
     RecordBatch batch = batch();
     if (batch.capacity() - batch.size() < core.get("stop_value")) {
@@ -322,7 +322,7 @@ final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
   @Override
   public void updateFtraceFunc(SiteRules next) {
     points.follow(next);
-    codeChanged(); // blocks are told apart by their sites
+    codeChanged(); // blocks are distinguished by their sites
     core.set("behind", sites.forget((int) core.get("behind") - 1) + 1);
     rules.follow(next, contexts.all());
     contexts.follow(next.tasks());
@@ -495,7 +495,7 @@ final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
     }
 
     /**
-     * What is done where the probe asks, before the core goes on at the block it stopped before.
+     * What is done where the probe asks, before the core continues at the block it stopped before.
      */
     Stops on(String reason, Runnable answer) {
       answers.put(library.at("ASK_" + reason), answer);

@@ -27,7 +27,7 @@ final class NativeSites {
   private final SitePatcher patcher;
   private final EntryPoints points;
 
-  /** So many, behind which those for skipped calls stand. */
+  /** Number of cards; those for skipped calls stand behind them. */
   private final int cards;
 
   private final long bytes;
@@ -42,7 +42,7 @@ final class NativeSites {
   private MemorySegment blocks;
 
   /**
-   * What tells the sites of blocks apart.
+   * What distinguishes the sites of blocks.
    *
    * @param address where the function is entered
    * @param behind index of the skipped call that the block ends with; -1: with none
@@ -81,7 +81,8 @@ final class NativeSites {
    * Forgets all, for other rules.
    *
    * @param behind index of the site that is behind the last block; -1 for none
-   * @return the new index, also where the site is off now: it may be on again when the core goes on
+   * @return the new index, also where the site is off now: it may be on again when the core
+   *     continues
    */
   int forget(int behind) {
     EntryPoints.Site site = behind < 0 ? null : listed.get(behind);

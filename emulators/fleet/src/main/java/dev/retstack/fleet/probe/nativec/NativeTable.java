@@ -94,7 +94,7 @@ final class NativeTable {
     }
   }
 
-  /** The same as in C. */
+  /** The place of a key, as C computes it. */
   private static long home(long key) {
     return ((key >>> 6) * 0x9e37_79b9_7f4a_7c15L) >>> 32 << 3 | (key >>> 3 & 7);
   }

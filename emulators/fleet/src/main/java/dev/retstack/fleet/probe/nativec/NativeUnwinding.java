@@ -46,7 +46,7 @@ final class NativeUnwinding {
     return index < 0 ? Unwinding.NOWHERE : trampolines.target(index);
   }
 
-  /** The core has stopped before a block; it may go on elsewhere. */
+  /** The core has stopped before a block; it may continue elsewhere. */
   void meet() {
     long address = core.stopAddress();
     contexts.frames();

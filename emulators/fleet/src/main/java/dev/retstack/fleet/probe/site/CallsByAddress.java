@@ -88,7 +88,7 @@ final class CallsByAddress {
       long named = memory.readWord(word.site());
       boolean isDescriptor = descriptors && memory.isMapped(named, wordBytes);
       long function = isDescriptor ? memory.readWord(named) : addresses.instruction(named);
-      // in the file itself it is code that goes on to the function: its table
+      // in the file itself it is code that jumps on to the function: its table
       if (!part.holds(function)) {
         sites.putIfAbsent(
             function, new Site(word.site(), card, SiteFacts.NONE, Site.How.BY_ADDRESS));

@@ -31,8 +31,8 @@ import java.util.OptionalLong;
 import java.util.stream.LongStream;
 
 /**
- * Where the functions of a core tell that they are entered: its counting functions, and the blocks
- * that hold a site without a call. Sites that the rules switch off are none.
+ * Where the functions of a core report that they are entered: its counting functions, and the
+ * blocks that hold a site without a call. Sites that the rules switch off are none.
  */
 public final class EntryPoints {
 
@@ -41,7 +41,7 @@ public final class EntryPoints {
    *
    * @param selfPc address of the call or of the first nop
    * @param convention index of its card
-   * @param facts what the code around it tells
+   * @param facts what the code around it shows
    * @param how its code is to be read
    */
   public record Site(long selfPc, int convention, SiteFacts facts, How how) {
@@ -230,13 +230,13 @@ public final class EntryPoints {
     return found >= 0 ? found + 1 : -found - 1;
   }
 
-  /** Those of an image. */
+  /** The entry points of an image. */
   public static EntryPoints of(LoadedImage image) {
     return new EntryPoints(new SharedCode(image), image.conventions(), List.of(), List.of());
   }
 
   /**
-   * Those of an image whose calls at the beginning of a function were switched off.
+   * The entry points of an image whose calls at the beginning of a function were switched off.
    *
    * @param ram memory beside that of the image
    */
@@ -366,17 +366,25 @@ public final class EntryPoints {
     return at(unwinders, address);
   }
 
-  /** The same for a function that reads its own return address. */
+  /**
+   * The function that begins at an address and reads its own return address; null where none does.
+   */
   public Symbol askerAt(long address) {
     return at(askers, address);
   }
 
-  /** The same for a function that goes back to where setjmp was called. */
+  /**
+   * The function that begins at an address and goes back to where setjmp was called; null where
+   * none does.
+   */
   public Symbol longjmpAt(long address) {
     return at(longjmps, address);
   }
 
-  /** The same for a function that is asked for the code at an address. */
+  /**
+   * The function that begins at an address and is asked for the code at another; null where none
+   * does.
+   */
   public Symbol lookupAt(long address) {
     return at(lookups, address);
   }
@@ -392,8 +400,8 @@ public final class EntryPoints {
   }
 
   /**
-   * Bytes from the slot of a function up to the stack pointer at its exit, where the code tells and
-   * the card does not foretell the slot; else 0.
+   * Bytes from the slot of a function up to the stack pointer at its exit, where the code shows it
+   * and the card does not predict the slot; else 0.
    */
   public long up(int convention, long site) {
     if (cards[convention].retpCheck()) {

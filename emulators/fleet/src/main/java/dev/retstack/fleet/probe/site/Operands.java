@@ -28,7 +28,7 @@ public final class Operands implements GivenUp.Arrival {
   private final int stackPointer;
 
   /**
-   * Those of a core.
+   * The operands of a core.
    *
    * @param points have the cards
    * @param last address of the block of the program that ran last
@@ -74,7 +74,7 @@ public final class Operands implements GivenUp.Arrival {
     return values(card.arguments(), new ValueRange(index, index + 1, 0))[0];
   }
 
-  /** True where the stack pointer foretells this slot. */
+  /** True where the stack pointer predicts this slot. */
   public boolean foretells(AbiCard card, long retP) {
     List<Operand> foretold = card.retpAtExit();
     for (int i = 0; i < foretold.size(); i++) {
@@ -98,7 +98,7 @@ public final class Operands implements GivenUp.Arrival {
     return opcode == wanted ? bytes & 0xffff : 0;
   }
 
-  /** True where the stack pointer is so many bytes above a slot; not for 0. */
+  /** True where the stack pointer is this number of bytes above a slot; not for 0. */
   public boolean isUp(long bytes, long retP) {
     return bytes > 0 && ((engine.reg_read(stackPointer) - retP) & wordMask) == bytes;
   }

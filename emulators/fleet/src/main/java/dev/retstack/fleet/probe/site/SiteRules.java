@@ -125,7 +125,7 @@ public final class SiteRules {
     return isOff(of(selfPc));
   }
 
-  /** The same, by its flags. */
+  /** True where a site with these flags is off. */
   static boolean isOff(int flags) {
     return (flags & (MUTE | TRIGGER | TASK)) == MUTE;
   }
@@ -154,7 +154,9 @@ public final class SiteRules {
     return flags | (triggers.test(function) ? TRIGGER : 0) | task(function.site(), flags);
   }
 
-  /** Which task runs is found out also where the function that tells leaves no records. */
+  /**
+   * Flag of a function that shows which task runs: it is watched also where it leaves no records.
+   */
   private int task(long selfPc, int flags) {
     boolean noticed =
         switch (functions.role(selfPc)) {
@@ -238,7 +240,7 @@ public final class SiteRules {
     return refused;
   }
 
-  /** So many arguments can be read at a site. */
+  /** Number of arguments that can be read at a site. */
   private int argumentsKnown(long selfPc) {
     SharedCode.Part part = code.at(selfPc);
     return part.image().conventions().stream()

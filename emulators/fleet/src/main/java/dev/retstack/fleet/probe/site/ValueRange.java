@@ -12,7 +12,7 @@ import dev.retstack.schema.record.ValuesDepth;
 public record ValueRange(int first, int end, int format) {
   static final ValueRange NONE = new ValueRange(0, 0, ValuesDepth.AUTO);
 
-  /** A record of values holds so many. */
+  /** Most values of one record. */
   public static final int EACH = ValuesDepth.VALUES_MAX;
 
   /** The value that a function returns. */

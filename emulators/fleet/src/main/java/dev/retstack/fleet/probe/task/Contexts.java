@@ -85,7 +85,7 @@ public final class Contexts<S extends FrameStack> {
     /** A record of a context. */
     void record(byte kind, int depth, long selfPc, long fromPc, long retP);
 
-    /** The time of what is going on. */
+    /** The time of the present event. */
     long now();
 
     /** The context of these frames is over: they may serve another. */
@@ -101,8 +101,8 @@ public final class Contexts<S extends FrameStack> {
 
   /**
    * True where a signal handler has switched stacks, or an interrupt was left elsewhere than to
-   * what it interrupted, with frames open: they may be of a task that waits in its interrupt, and
-   * what goes on is another.
+   * what it interrupted, with frames open: they may be of a task that waits in its interrupt, while
+   * another task continues.
    */
   private boolean suspended;
 
@@ -130,7 +130,7 @@ public final class Contexts<S extends FrameStack> {
    * One task, of which nothing is known.
    *
    * @param stacks makes the frames of a new context
-   * @param declared the task that runs, where the image tells
+   * @param declared the task that runs, where the image shows it
    * @param givenUp what was taken for dead, of all contexts
    */
   public Contexts(
@@ -214,7 +214,7 @@ public final class Contexts<S extends FrameStack> {
     return !current.isInterrupt() || suspended;
   }
 
-  /** The current task ends when the core goes on with another. Not in an interrupt. */
+  /** The current task ends when the core continues with another. Not in an interrupt. */
   void ends() {
     current.task.ending |= outside();
   }
@@ -288,7 +288,7 @@ public final class Contexts<S extends FrameStack> {
     }
   }
 
-  /** The frames of the current context but so many are taken for dead. */
+  /** The frames of the current context above the lowest {@code keep} are taken for dead. */
   public void giveUp(int keep) {
     giveUp(current, keep);
   }
@@ -643,7 +643,7 @@ public final class Contexts<S extends FrameStack> {
     return best;
   }
 
-  /** A call goes on that was open when its interrupt was left: so is the interrupt. */
+  /** A call continues that was open when its interrupt was left: the interrupt is open again. */
   private void reopen(Context<S> interrupt, long stackPointer) {
     left.remove(interrupt);
     suspended = false;
@@ -656,7 +656,7 @@ public final class Contexts<S extends FrameStack> {
     current = interrupt;
   }
 
-  /** The core goes on with a task, if it is another. */
+  /** The core continues with a task, if it is another. */
   private void switchTo(GuestTask<S> task, long stackPointer) {
     suspended = false;
     GuestTask<S> left = current.task;
@@ -682,7 +682,7 @@ public final class Contexts<S extends FrameStack> {
   }
 
   /**
-   * The core goes on with a thread of its program.
+   * The core continues with a thread of its program.
    *
    * @param id of the task that it is
    * @param ended true where the current task is over
@@ -758,7 +758,7 @@ public final class Contexts<S extends FrameStack> {
   }
 
   private void enterInterrupt(Context<S> interrupt, boolean tell) {
-    if (tell) { // else the first entry asks, and is told of it
+    if (tell) { // else the first entry announces it
       announce(interrupt);
       current.giveTo(interrupt);
     }
@@ -803,7 +803,7 @@ public final class Contexts<S extends FrameStack> {
    * A signal handler returns.
    *
    * @param top that it began with
-   * @param pc where the core goes on
+   * @param pc where the core continues
    * @param stackPointer there
    */
   public void signalExit(long top, long pc, long stackPointer) {
@@ -856,8 +856,9 @@ public final class Contexts<S extends FrameStack> {
   }
 
   /**
-   * A function is entered that handles interrupts, and returns to the pc. Where the core has told
-   * of the interrupt, and this is what it calls, that is the one. None is told in muted tasks.
+   * A function is entered that handles interrupts, and returns to the pc. Where the core has
+   * reported the interrupt, and this is the function it calls, no other begins. Muted tasks get no
+   * record of it.
    */
   void handlerEnter(long number, long pc, long retP, TaskFilter filter) {
     leaveInterruptsOf(retP);
@@ -875,7 +876,7 @@ public final class Contexts<S extends FrameStack> {
     }
   }
 
-  /** Leaves the interrupt of such a handler, if there is one; the core goes on at the pc. */
+  /** Leaves the interrupt of such a handler, if there is one; the core continues at the pc. */
   public void leaveEmptyHandler(long pc) {
     while (current.isHandlerOver() && !suspended) {
       leaveInterrupt(pc);
@@ -904,7 +905,7 @@ public final class Contexts<S extends FrameStack> {
    * interrupted while calls are open in it, it may be a task that is switched off inside of its
    * interrupt: then nothing is over yet.
    *
-   * @param pc where the core goes on
+   * @param pc where the core continues
    * @param stackPointer there
    */
   public void interruptExit(long pc, long stackPointer) {

@@ -26,7 +26,7 @@ final class GuestTask<S extends FrameStack> {
   /** True where records have named it, or need not. */
   boolean started;
 
-  /** True where it has no future: it ends when the core goes on with another. */
+  /** True where it has no future: it ends when the core continues with another. */
   boolean ending;
 
   /** True where it has ended, though calls of it may still return. */

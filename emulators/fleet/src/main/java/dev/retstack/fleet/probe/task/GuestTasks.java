@@ -42,7 +42,7 @@ final class GuestTasks<S extends FrameStack> {
    * None.
    *
    * @param stacks makes the frames of a new context
-   * @param forgotten is told of each task of which nothing is known from now on
+   * @param forgotten receives each task of which nothing is known from now on
    */
   GuestTasks(
       Supplier<S> stacks,
@@ -73,7 +73,7 @@ final class GuestTasks<S extends FrameStack> {
     return task;
   }
 
-  /** Those of all tasks, also of the last ones that ended. */
+  /** The contexts of all tasks, also of the last ones that ended. */
   List<Context<S>> contexts() {
     List<Context<S>> all = new ArrayList<>();
     for (GuestTask<S> task : tasks) {
@@ -124,7 +124,7 @@ final class GuestTasks<S extends FrameStack> {
   }
 
   /**
-   * Whose an entry is, or what goes on at a stack pointer.
+   * The task that an entry belongs to, or that continues at a stack pointer.
    *
    * @param current the context that the core was in so far
    * @param retP the slot
@@ -153,7 +153,9 @@ final class GuestTasks<S extends FrameStack> {
     return task;
   }
 
-  /** Whose stack an address is on, where nothing is declared; null where it cannot be told. */
+  /**
+   * The task whose stack an address is on, where nothing is declared; null where that is not known.
+   */
   GuestTask<S> around(long address) {
     List<Context<S>> all = contexts();
     Context<S> owner = windows.owner(all, address, 0);

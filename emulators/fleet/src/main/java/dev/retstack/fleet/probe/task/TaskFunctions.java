@@ -58,7 +58,7 @@ public final class TaskFunctions {
   }
 
   /**
-   * Those of an image.
+   * The task functions of an image.
    *
    * @throws ElfFormatException where the image has no such symbol, or hides the argument
    */
@@ -67,7 +67,7 @@ public final class TaskFunctions {
   }
 
   /**
-   * The same, for a core that is opened.
+   * The task functions of an image whose core is opened.
    *
    * @throws IllegalArgumentException where image and options do not go together
    */
@@ -163,7 +163,7 @@ public final class TaskFunctions {
     return bytes;
   }
 
-  /** True where a function tells which task is next. */
+  /** True where a function shows which task is next. */
   boolean switches() {
     return switches;
   }

@@ -23,7 +23,7 @@ public final class TaskRules implements TaskSource {
     return functions;
   }
 
-  /** True where the image may tell which task runs. */
+  /** True where the image may show which task runs. */
   public boolean areDeclared() {
     return functions.switches() || functions.variable().isPresent();
   }

@@ -4,7 +4,7 @@ import java.util.OptionalLong;
 
 /** What an image says of the task that runs. */
 interface TaskSource {
-  /** It says nothing: tasks are told by their stacks. */
+  /** Says nothing: tasks are distinguished by their stacks. */
   TaskSource NONE = OptionalLong::empty;
 
   /** The task that runs, as records name it; empty where nothing is said, or not yet. */

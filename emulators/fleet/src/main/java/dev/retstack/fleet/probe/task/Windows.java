@@ -18,10 +18,13 @@ final class Windows<S extends FrameStack> {
   /** Bytes below a stack where the next entry is the same stack's, whatever the region. */
   private static final long NEAR = 4096;
 
-  /** The same, where the entry's caller has its frame in that stack. */
+  /** As {@link #NEAR}, where the entry's caller has its frame in that stack. */
   private static final long FRAME_MOST = 16 * 1024L;
 
-  /** The same, on the stack that the program began on, where data lie in the same mapping. */
+  /**
+   * As {@link #FRAME_MOST}, on the stack that the program began on, where data lie in the same
+   * mapping.
+   */
   private static final long HOME_MOST = 64 * 1024L;
 
   /** Bytes above what was seen of a stack that are its own: frames of callers that are unseen. */

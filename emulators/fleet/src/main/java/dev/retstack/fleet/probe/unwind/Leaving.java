@@ -15,7 +15,7 @@ import dev.retstack.machine.loader.elf.Symbol;
  */
 public record Leaving(long first, long span, long code, long codeBytes, long back) {
   /**
-   * That of a function.
+   * Leaving a function.
    *
    * @param end one past the highest stack pointer; below {@code first} where that may be any but a
    *     few
@@ -24,7 +24,7 @@ public record Leaving(long first, long span, long code, long codeBytes, long bac
     return of(function, first, end, Unwinding.NOWHERE);
   }
 
-  /** That of a function whose return address is known. */
+  /** Leaving a function whose return address is known. */
   static Leaving of(Symbol function, long first, long end, long back) {
     long bytes = Math.max(1, function.size());
     return new Leaving(first, end - first, function.address(), bytes, back);

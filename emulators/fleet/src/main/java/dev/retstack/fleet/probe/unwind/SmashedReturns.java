@@ -19,7 +19,8 @@ import java.util.function.LongPredicate;
  * x86 writes where it goes into that place too, but it is another function.)
  *
  * <p>It knows slots in memory. Where the return address was in a register when the function was
- * entered, the function saves it where nobody tells: nothing is found then, and nothing invented.
+ * entered, the function saves it at a place that is not known: nothing is found then, and nothing
+ * invented.
  */
 public final class SmashedReturns {
   /** No frame. */
@@ -44,7 +45,7 @@ public final class SmashedReturns {
   /**
    * For one core.
    *
-   * @param handlers tells addresses that a hijacked slot may hold
+   * @param handlers true for an address that a hijacked slot may hold
    */
   public SmashedReturns(Machine machine, EntryPoints points, LongPredicate handlers) {
     engine = machine.engine();

@@ -38,9 +38,9 @@ import java.util.stream.Stream;
  * return that those are of. So the cost of an exception grows with the frames that it leaves, and
  * not with all that are open at each of its clean-ups.
  *
- * <p>The return addresses are found by looking for handlers, word by word, since where a function
- * saved the one that was in a register nobody tells. A copy of a handler that is no return address
- * is exchanged with them, and back.
+ * <p>The return addresses are found by looking for handlers, word by word, since nobody knows where
+ * a function saved the one that was in a register. A copy of a handler that is no return address is
+ * exchanged with them, and back.
  *
  * <p>An asker, such as dlsym, reads its own return address alone: nothing else is put back.
  *
@@ -117,7 +117,7 @@ public final class Unwinding {
   /**
    * What ends the longjmp at work, or the block behind it; null where there is none. A longjmp may
    * go to any stack. Only the last one counts: the others have called it, or went to where they
-   * cannot be told from what they call.
+   * cannot be distinguished from what they call.
    */
   private Leaving longjmp;
 
@@ -125,9 +125,9 @@ public final class Unwinding {
   private long landed;
 
   /**
-   * Those of a core.
+   * The unwinding of a core.
    *
-   * @param trampolines where a trampoline goes on; {@link #NOWHERE} for any other address
+   * @param trampolines where a trampoline leads; {@link #NOWHERE} for any other address
    * @param lastBlock where the block begins that ran last
    */
   public Unwinding(
@@ -201,7 +201,7 @@ public final class Unwinding {
    * A block of the program is about to run, where an unwinder or a longjmp begins, or one may be
    * over. Where neither is so nothing happens, nor when it comes again.
    *
-   * @return where the program goes on: there, or at the handler where the unwinder returns by a
+   * @return where the program continues: there, or at the handler where the unwinder returns by a
    *     hijacked return address, because a traced function was called away by it
    */
   public long meet(long address) {
@@ -535,7 +535,7 @@ public final class Unwinding {
     return words;
   }
 
-  /** Those of a stack; null where none were put back. */
+  /** The true words of a stack; null where none were put back. */
   private TrueWords wordsOf(Contexts.Stack stack) {
     for (TrueWords words : stacks) {
       if (words.stack().isSame(stack)) {
@@ -666,7 +666,7 @@ public final class Unwinding {
     return frame;
   }
 
-  /** The unwinder has been left; this is where the program goes on. */
+  /** The unwinder has been left; returns where the program continues. */
   private long end(UnwinderWalk walk, long address, long sp, boolean another) {
     TrueWords here = wordsAt(sp);
     boolean isAcross = here != walk.words();

@@ -6,7 +6,7 @@ import java.util.function.LongToIntFunction;
 
 /**
  * Reads the code around a call site. Conventions that share a counting function differ in the code
- * before the call. In some of them only that code tells where the return address is.
+ * before the call. In some of them only that code shows where the return address is.
  */
 @FunctionalInterface
 public interface Prologue {

@@ -28,7 +28,7 @@ public record StackWalk(
     Where atFirst)
     implements Prologue {
 
-  /** Longest prologue that is read, in bytes: more is no prologue. */
+  /** Longest prologue that is read, in bytes: no prologue has more. */
   private static final long LONGEST = 1024;
 
   /** Length of a form whose rest is not read. */

@@ -15,7 +15,7 @@ import java.util.stream.LongStream;
 /**
  * How Linux calls a signal handler of an ISA, as data: {@code struct rt_sigframe} and what is in
  * it. Source: the kernel's {@code asm/sigcontext.h}, {@code asm/ucontext.h} and the psABI. Offsets
- * are from the frame unless said otherwise; fields have the ISA's byte order.
+ * are from the frame, except where a field names another base; fields have the ISA's byte order.
  *
  * @param started false where handlers do not run
  * @param trapBytes of the instruction that makes a system call: a call that is made again starts
@@ -46,7 +46,7 @@ import java.util.stream.LongStream;
  * @param coded what instructions send that the engine takes for ones that do not exist
  * @param behind true where a handler finds itself behind the instruction that failed, unless it
  *     failed to reach memory
- * @param faultBytes how exact the address of a fault is: a page where the processor tells no more
+ * @param faultBytes how exact the address of a fault is: a page where the processor reports no more
  * @param hasHidden true where the engine has no names for some registers that a handler may change:
  *     their values are beside the frame
  * @param branches code of instructions whose delay slot runs before they jump, in hex; what fails
