@@ -20,6 +20,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /**
  * Makes the cores of a fleet. A core is named after its image and numbered: {@code
@@ -94,7 +95,7 @@ public final class CoreSpecs {
       return options;
     }
     try {
-      return options.withEntry(image.entry(group.entry().get()));
+      return options.withEntry(OptionalLong.of(image.entry(group.entry().get())));
     } catch (ElfFormatException e) {
       throw CommandException.badInput(e.getMessage(), e);
     }

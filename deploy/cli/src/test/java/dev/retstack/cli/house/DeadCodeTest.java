@@ -7,6 +7,7 @@ import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaCodeUnit;
 import com.tngtech.archunit.core.domain.JavaMethod;
 import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.domain.Source;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
@@ -19,8 +20,8 @@ import java.util.List;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.apache.avro.generic.IndexedRecord;
 
 /**
  * A method that nobody calls is deleted, or somebody forgot to call it. So it was with a bound of
@@ -34,9 +35,10 @@ class DeadCodeTest {
   @ArchTest
   static void everyMethodIsCalled(JavaClasses classes) throws IOException {
     Set<String> elsewhere = calledElsewhere();
+    Set<String> sources = sources();
     List<String> dead = new ArrayList<>();
     for (JavaClass type : classes) {
-      if (!isGenerated(type)) {
+      if (isWritten(type, sources)) {
         type.getMethods().stream()
             .filter(method -> !isCalledByOthers(method) && !isCalled(method))
             .filter(method -> !elsewhere.contains(method.getName()))
@@ -47,12 +49,24 @@ class DeadCodeTest {
     assertThat(dead).as("methods that nobody calls").isEmpty();
   }
 
-  /** Avro's compiler writes all that somebody may want. */
-  private static boolean isGenerated(JavaClass type) {
-    return type.isAssignableTo(IndexedRecord.class)
-        || type.getEnclosingClass().filter(DeadCodeTest::isGenerated).isPresent()
-        || type.getSimpleName().isEmpty()
-        || type.getMethods().stream().anyMatch(m -> m.getName().equals("getClassSchema"));
+  /** What the build generates, of schemas and of records, has all that somebody may want. */
+  private static boolean isWritten(JavaClass type, Set<String> sources) {
+    String folder = type.getPackageName().replace('.', '/');
+    return type.getSource()
+        .flatMap(Source::getFileName)
+        .filter(file -> sources.contains(folder + "/" + file))
+        .isPresent();
+  }
+
+  /** The files that somebody wrote, below the folders of their modules. */
+  private static Set<String> sources() throws IOException {
+    try (Stream<Path> files = Files.walk(Repository.root())) {
+      return files
+          .map(file -> file.toString().split("/src/main/java/", -1))
+          .filter(parts -> parts.length == 2)
+          .map(parts -> parts[1])
+          .collect(Collectors.toSet());
+    }
   }
 
   /** By the JVM, the compiler's code, or a library, which found an annotation or its own method. */

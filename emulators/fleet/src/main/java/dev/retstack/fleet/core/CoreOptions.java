@@ -7,9 +7,9 @@ import dev.retstack.machine.linux.LinuxOptions;
 import dev.retstack.machine.linux.thread.Schedule;
 import dev.retstack.machine.memory.Ram;
 import dev.retstack.schema.chunk.Chunks;
+import io.soabase.recordbuilder.core.RecordBuilder;
 import java.util.List;
 import java.util.OptionalLong;
-import java.util.function.Consumer;
 
 /**
  * How one core runs its image.
@@ -31,6 +31,7 @@ import java.util.function.Consumer;
  * @param schedule how threads of the program take turns
  * @param linux arguments, environment and streams of the program
  */
+@RecordBuilder
 public record CoreOptions(
     boolean traced,
     Clock clock,
@@ -46,7 +47,8 @@ public record CoreOptions(
     List<InterruptTimer> timers,
     TaskOptions tasks,
     Schedule schedule,
-    LinuxOptions linux) {
+    LinuxOptions linux)
+    implements CoreOptionsBuilder.With {
 
   /** What the times of records are. */
   public enum Clock {
@@ -109,132 +111,5 @@ public record CoreOptions(
         TaskOptions.NONE,
         Schedule.STANDARD,
         linux);
-  }
-
-  public CoreOptions withTraced(boolean value) {
-    return with(c -> c.traced = value);
-  }
-
-  public CoreOptions withClock(Clock value) {
-    return with(c -> c.clock = value);
-  }
-
-  public CoreOptions withProbe(ProbeKind value) {
-    return with(c -> c.probe = value);
-  }
-
-  public CoreOptions withTrace(TraceSettings value) {
-    return with(c -> c.trace = value);
-  }
-
-  public CoreOptions withRetStackLimit(int value) {
-    return with(c -> c.retStackLimit = value);
-  }
-
-  public CoreOptions withCheckReturns(boolean value) {
-    return with(c -> c.checkReturns = value);
-  }
-
-  /** With calls of functions in shared objects that are not instrumented. */
-  public CoreOptions withLibraryCalls(boolean value) {
-    return with(c -> c.libraryCalls = value);
-  }
-
-  public CoreOptions withRecordsPerChunk(int value) {
-    return with(c -> c.recordsPerChunk = value);
-  }
-
-  public CoreOptions withInstructionLimit(long value) {
-    return with(c -> c.instructionLimit = value);
-  }
-
-  /** Begins at that address instead of the image's entry point. */
-  public CoreOptions withEntry(long value) {
-    return with(c -> c.entry = OptionalLong.of(value));
-  }
-
-  public CoreOptions withRam(List<Ram> value) {
-    return with(c -> c.ram = value);
-  }
-
-  /** Interrupted by timers, in the order of their numbers. */
-  public CoreOptions withTimers(List<InterruptTimer> value) {
-    return with(c -> c.timers = value);
-  }
-
-  /** With tasks that the image names. */
-  public CoreOptions withTasks(TaskOptions value) {
-    return with(c -> c.tasks = value);
-  }
-
-  /** With threads that take turns in another way. */
-  public CoreOptions withSchedule(Schedule value) {
-    return with(c -> c.schedule = value);
-  }
-
-  public CoreOptions withLinux(LinuxOptions value) {
-    return with(c -> c.linux = value);
-  }
-
-  private CoreOptions with(Consumer<Change> change) {
-    Change changed = new Change(this);
-    change.accept(changed);
-    return changed.made();
-  }
-
-  /** A copy on its way. */
-  private static final class Change {
-    boolean traced;
-    Clock clock;
-    ProbeKind probe;
-    TraceSettings trace;
-    int retStackLimit;
-    boolean checkReturns;
-    boolean libraryCalls;
-    int recordsPerChunk;
-    long instructionLimit;
-    OptionalLong entry;
-    List<Ram> ram;
-    List<InterruptTimer> timers;
-    TaskOptions tasks;
-    Schedule schedule;
-    LinuxOptions linux;
-
-    Change(CoreOptions from) {
-      traced = from.traced;
-      clock = from.clock;
-      probe = from.probe;
-      trace = from.trace;
-      retStackLimit = from.retStackLimit;
-      checkReturns = from.checkReturns;
-      libraryCalls = from.libraryCalls;
-      recordsPerChunk = from.recordsPerChunk;
-      instructionLimit = from.instructionLimit;
-      entry = from.entry;
-      ram = from.ram;
-      timers = from.timers;
-      tasks = from.tasks;
-      schedule = from.schedule;
-      linux = from.linux;
-    }
-
-    CoreOptions made() {
-      return new CoreOptions(
-          traced,
-          clock,
-          probe,
-          trace,
-          retStackLimit,
-          checkReturns,
-          libraryCalls,
-          recordsPerChunk,
-          instructionLimit,
-          entry,
-          ram,
-          timers,
-          tasks,
-          schedule,
-          linux);
-    }
   }
 }

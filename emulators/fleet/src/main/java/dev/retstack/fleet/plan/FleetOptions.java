@@ -2,6 +2,7 @@ package dev.retstack.fleet.plan;
 
 import dev.retstack.schema.chunk.Codecs;
 import dev.retstack.schema.codec.ChunkCodec;
+import io.soabase.recordbuilder.core.RecordBuilder;
 import java.time.Duration;
 import java.util.UUID;
 
@@ -18,6 +19,7 @@ import java.util.UUID;
  * @param payloadBytesMax a batch whose payload is longer is sent in parts
  * @param progressInterval how often the listener hears of progress
  */
+@RecordBuilder
 public record FleetOptions(
     String session,
     int threads,
@@ -25,7 +27,8 @@ public record FleetOptions(
     Duration flushInterval,
     ChunkCodec codec,
     int payloadBytesMax,
-    Duration progressInterval) {
+    Duration progressInterval)
+    implements FleetOptionsBuilder.With {
 
   /** Leaves room for the envelope in Kafka's default of 1 MiB per message. */
   public static final int PAYLOAD_BYTES_MAX = 900 << 10;
@@ -71,46 +74,5 @@ public record FleetOptions(
   public long sliceOf(int cores) {
     long shared = sliceInstructions / Math.max(UNSHARED_CORES, cores) * UNSHARED_CORES;
     return Math.max(shared, Math.min(sliceInstructions, SLICE_LEAST));
-  }
-
-  public FleetOptions withSession(String value) {
-    return new FleetOptions(
-        value, threads, sliceInstructions, flushInterval, codec, payloadBytesMax, progressInterval);
-  }
-
-  public FleetOptions withThreads(int value) {
-    return new FleetOptions(
-        session, value, sliceInstructions, flushInterval, codec, payloadBytesMax, progressInterval);
-  }
-
-  public FleetOptions withSliceInstructions(long value) {
-    return new FleetOptions(
-        session, threads, value, flushInterval, codec, payloadBytesMax, progressInterval);
-  }
-
-  public FleetOptions withFlushInterval(Duration value) {
-    return new FleetOptions(
-        session, threads, sliceInstructions, value, codec, payloadBytesMax, progressInterval);
-  }
-
-  public FleetOptions withCodec(ChunkCodec value) {
-    return new FleetOptions(
-        session,
-        threads,
-        sliceInstructions,
-        flushInterval,
-        value,
-        payloadBytesMax,
-        progressInterval);
-  }
-
-  public FleetOptions withPayloadBytesMax(int value) {
-    return new FleetOptions(
-        session, threads, sliceInstructions, flushInterval, codec, value, progressInterval);
-  }
-
-  public FleetOptions withProgressInterval(Duration value) {
-    return new FleetOptions(
-        session, threads, sliceInstructions, flushInterval, codec, payloadBytesMax, value);
   }
 }

@@ -1,8 +1,8 @@
 package dev.retstack.fleet.settings;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /**
@@ -26,6 +26,7 @@ import java.util.function.Predicate;
  * @param flightRecorder the core keeps only this number of latest records, until it is asked for
  *     them; 0 = it sends all
  */
+@RecordBuilder
 public record TraceSettings(
     boolean on,
     Tracer tracer,
@@ -41,12 +42,29 @@ public record TraceSettings(
     List<EventRequest> events,
     List<TaskPattern> tasks,
     List<TaskPattern> notasks,
-    int flightRecorder) {
+    int flightRecorder)
+    implements TraceSettingsBuilder.With {
 
   /** Most records that a flight recorder keeps. */
   public static final int FLIGHT_RECORDER_MAX = 1 << 20;
 
-  private static final TraceSettings STANDARD = new Edit().settings();
+  private static final TraceSettings STANDARD =
+      new TraceSettings(
+          true,
+          Tracer.FUNCTION_GRAPH,
+          List.of(),
+          List.of(),
+          List.of(),
+          List.of(),
+          0,
+          0,
+          List.of(),
+          List.of(),
+          List.of(),
+          List.of(),
+          List.of(),
+          List.of(),
+          0);
 
   public TraceSettings {
     filters = List.copyOf(filters);
@@ -91,124 +109,5 @@ public record TraceSettings(
   /** What is asked for of a kind of events; the first request of it counts. */
   public Optional<EventRequest> event(TraceEvent kind) {
     return events.stream().filter(request -> request.event() == kind).findFirst();
-  }
-
-  public TraceSettings withOn(boolean value) {
-    return with(edit -> edit.on = value);
-  }
-
-  public TraceSettings withTracer(Tracer value) {
-    return with(edit -> edit.tracer = value);
-  }
-
-  public TraceSettings withFilters(List<FunctionPattern> value) {
-    return with(edit -> edit.filters = value);
-  }
-
-  public TraceSettings withNotraces(List<FunctionPattern> value) {
-    return with(edit -> edit.notraces = value);
-  }
-
-  public TraceSettings withGraphFunctions(List<FunctionPattern> value) {
-    return with(edit -> edit.graphFunctions = value);
-  }
-
-  public TraceSettings withGraphNotraces(List<FunctionPattern> value) {
-    return with(edit -> edit.graphNotraces = value);
-  }
-
-  public TraceSettings withMaxDepth(int value) {
-    return with(edit -> edit.maxDepth = value);
-  }
-
-  public TraceSettings withMinDuration(long value) {
-    return with(edit -> edit.minDuration = value);
-  }
-
-  public TraceSettings withTriggers(List<Trigger> value) {
-    return with(edit -> edit.triggers = value);
-  }
-
-  public TraceSettings withArguments(List<ValueRequest> value) {
-    return with(edit -> edit.arguments = value);
-  }
-
-  public TraceSettings withReturns(List<ValueRequest> value) {
-    return with(edit -> edit.returns = value);
-  }
-
-  public TraceSettings withEvents(List<EventRequest> value) {
-    return with(edit -> edit.events = value);
-  }
-
-  public TraceSettings withTasks(List<TaskPattern> value) {
-    return with(edit -> edit.tasks = value);
-  }
-
-  public TraceSettings withNotasks(List<TaskPattern> value) {
-    return with(edit -> edit.notasks = value);
-  }
-
-  public TraceSettings withFlightRecorder(int value) {
-    return with(edit -> edit.flightRecorder = value);
-  }
-
-  private TraceSettings with(Consumer<Edit> change) {
-    Edit edit = new Edit();
-    edit.on = on;
-    edit.tracer = tracer;
-    edit.filters = filters;
-    edit.notraces = notraces;
-    edit.graphFunctions = graphFunctions;
-    edit.graphNotraces = graphNotraces;
-    edit.maxDepth = maxDepth;
-    edit.minDuration = minDuration;
-    edit.triggers = triggers;
-    edit.arguments = arguments;
-    edit.returns = returns;
-    edit.events = events;
-    edit.tasks = tasks;
-    edit.notasks = notasks;
-    edit.flightRecorder = flightRecorder;
-    change.accept(edit);
-    return edit.settings();
-  }
-
-  /** Settings in the making. */
-  private static final class Edit {
-    private boolean on = true;
-    private Tracer tracer = Tracer.FUNCTION_GRAPH;
-    private List<FunctionPattern> filters = List.of();
-    private List<FunctionPattern> notraces = List.of();
-    private List<FunctionPattern> graphFunctions = List.of();
-    private List<FunctionPattern> graphNotraces = List.of();
-    private int maxDepth;
-    private long minDuration;
-    private List<Trigger> triggers = List.of();
-    private List<ValueRequest> arguments = List.of();
-    private List<ValueRequest> returns = List.of();
-    private List<EventRequest> events = List.of();
-    private List<TaskPattern> tasks = List.of();
-    private List<TaskPattern> notasks = List.of();
-    private int flightRecorder;
-
-    private TraceSettings settings() {
-      return new TraceSettings(
-          on,
-          tracer,
-          filters,
-          notraces,
-          graphFunctions,
-          graphNotraces,
-          maxDepth,
-          minDuration,
-          triggers,
-          arguments,
-          returns,
-          events,
-          tasks,
-          notasks,
-          flightRecorder);
-    }
   }
 }

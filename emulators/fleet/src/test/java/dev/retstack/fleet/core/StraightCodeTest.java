@@ -14,6 +14,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -89,7 +90,7 @@ class StraightCodeTest {
         Run.options()
             .withProbe(probe)
             .withRam(List.of(RAM))
-            .withEntry(RAM.base() + from)
+            .withEntry(OptionalLong.of(RAM.base() + from))
             .withInstructionLimit(INSTRUCTIONS);
     return Run.of(
         image,

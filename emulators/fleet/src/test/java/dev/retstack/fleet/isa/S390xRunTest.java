@@ -9,6 +9,7 @@ import dev.retstack.fleet.zoo.Zoo;
 import dev.retstack.machine.isa.Isa;
 import dev.retstack.machine.isa.Isas;
 import dev.retstack.machine.loader.LoadedImage;
+import java.util.OptionalLong;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -22,7 +23,8 @@ final class S390xRunTest {
   void anOddProgramCounterIsAFault(ProbeKind probe) {
     Isa isa = Isas.find("s390x").orElseThrow();
     LoadedImage image = Zoo.image(isa, isa.convention("fentry").orElseThrow());
-    CoreOptions options = Run.options().withProbe(probe).withEntry(image.elf().entry() + 0x3b);
+    CoreOptions options =
+        Run.options().withProbe(probe).withEntry(OptionalLong.of(image.elf().entry() + 0x3b));
     Run run = Run.of(image, options, 1_000, core -> {});
     assertThat(run.ending().detail())
         .isEqualTo("cpu exception 3 (program interruption) by pc _start+0x3b (0x10003b)");

@@ -23,7 +23,8 @@ class MappingsTest {
     LinuxOptions linux =
         LinuxOptions.of("prog")
             .withArguments(List.of("prog", "" + many))
-            .withMemory(8 << 20, 3L << 30);
+            .withStackBytes(8 << 20)
+            .withMemoryBytesMax(3L << 30);
     CoreOptions options = CoreOptions.of(linux).withProbe(probe).withInstructionLimit(INSTRUCTIONS);
     return HostedRun.of(program, options, "", 1_000_000);
   }

@@ -40,7 +40,8 @@ class SignalMutantsTest {
     LinuxOptions linux =
         LinuxOptions.of("prog")
             .withArguments(List.of("prog", Long.toString(seed)))
-            .withMemory(1 << 20, 4 << 20);
+            .withStackBytes(1 << 20)
+            .withMemoryBytesMax(4 << 20);
     CoreOptions options = CoreOptions.of(linux).withProbe(probe).withInstructionLimit(INSTRUCTIONS);
     List<Long> records = new ArrayList<>();
     try (Core core = Core.open(image, options)) {

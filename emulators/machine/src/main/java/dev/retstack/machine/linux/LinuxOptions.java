@@ -1,5 +1,6 @@
 package dev.retstack.machine.linux;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.file.Path;
@@ -26,6 +27,7 @@ import java.util.Optional;
  * @param writable folders of the host in which the program may make, change and remove files
  * @param sysroot where its shared objects are; empty: it is looked for
  */
+@RecordBuilder
 public record LinuxOptions(
     List<String> arguments,
     Map<String, String> environment,
@@ -38,7 +40,8 @@ public record LinuxOptions(
     long outputBytesMax,
     List<Path> readable,
     List<Path> writable,
-    Optional<Path> sysroot) {
+    Optional<Path> sysroot)
+    implements LinuxOptionsBuilder.With {
 
   /** Default size of the stack: that of most Linux systems. */
   public static final long STACK_BYTES = 8L << 20;
@@ -87,96 +90,13 @@ public record LinuxOptions(
         Optional.empty());
   }
 
-  /** These options with other arguments, the program's name first. */
-  public LinuxOptions withArguments(List<String> value) {
-    return with(value, environment, seed, readable, writable, sysroot);
-  }
-
-  /** These options with another environment. */
-  public LinuxOptions withEnvironment(Map<String, String> value) {
-    return with(arguments, value, seed, readable, writable, sysroot);
-  }
-
   /** These options with other streams. */
   public LinuxOptions withStreams(InputStream in, OutputStream out, OutputStream err) {
-    return new LinuxOptions(
-        arguments,
-        environment,
-        in,
-        out,
-        err,
-        seed,
-        stackBytes,
-        memoryBytesMax,
-        outputBytesMax,
-        readable,
-        writable,
-        sysroot);
-  }
-
-  /** These options with another seed of AT_RANDOM and getrandom. */
-  public LinuxOptions withSeed(long value) {
-    return with(arguments, environment, value, readable, writable, sysroot);
-  }
-
-  /** These options with another stack and another limit of memory. */
-  public LinuxOptions withMemory(long stack, long most) {
-    return withLimits(stack, most, outputBytesMax);
+    return with(options -> options.stdin(in).stdout(out).stderr(err));
   }
 
   /** These options with another stack, and other limits of memory and output. */
   public LinuxOptions withLimits(long stack, long memory, long output) {
-    return new LinuxOptions(
-        arguments,
-        environment,
-        stdin,
-        stdout,
-        stderr,
-        seed,
-        stack,
-        memory,
-        output,
-        readable,
-        writable,
-        sysroot);
-  }
-
-  /** These options with files and folders of the host that the program may read. */
-  public LinuxOptions withReadable(List<Path> value) {
-    return with(arguments, environment, seed, value, writable, sysroot);
-  }
-
-  /** These options with folders of the host in which the program may change files. */
-  public LinuxOptions withWritable(List<Path> value) {
-    return with(arguments, environment, seed, readable, value, sysroot);
-  }
-
-  /**
-   * These options with the folder that stands for the root folder of a dynamically linked program.
-   */
-  public LinuxOptions withSysroot(Optional<Path> value) {
-    return with(arguments, environment, seed, readable, writable, value);
-  }
-
-  private LinuxOptions with(
-      List<String> argv,
-      Map<String, String> envp,
-      long otherSeed,
-      List<Path> files,
-      List<Path> folders,
-      Optional<Path> root) {
-    return new LinuxOptions(
-        argv,
-        envp,
-        stdin,
-        stdout,
-        stderr,
-        otherSeed,
-        stackBytes,
-        memoryBytesMax,
-        outputBytesMax,
-        files,
-        folders,
-        root);
+    return with(o -> o.stackBytes(stack).memoryBytesMax(memory).outputBytesMax(output));
   }
 }

@@ -85,7 +85,10 @@ final class InitialStackTest {
         new Guest(
             "x86_64",
             "",
-            o -> o.withArguments(List.of("prog", huge)).withMemory(1 << 20, 1 << 20))) {
+            o ->
+                o.withArguments(List.of("prog", huge))
+                    .withStackBytes(1 << 20)
+                    .withMemoryBytesMax(1 << 20))) {
       assertThatThrownBy(guest.process::start)
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("a quarter of the stack");

@@ -46,7 +46,8 @@ final class MemoryCallsTest {
 
   @Test
   void heapThatCannotMoveStaysWhereItIs() {
-    try (Guest guest = new Guest("x86_64", "", o -> o.withMemory(1 << 20, 1 << 20))) {
+    try (Guest guest =
+        new Guest("x86_64", "", o -> o.withStackBytes(1 << 20).withMemoryBytesMax(1 << 20))) {
       long start = guest.call("brk", 0);
 
       assertThat(guest.call("brk", start + (2 << 20))).isEqualTo(start);
@@ -80,7 +81,8 @@ final class MemoryCallsTest {
   /** Each hole makes two mappings of one: they are as limited as those that are asked for. */
   @Test
   void holesHaveALimit() {
-    try (Guest guest = new Guest("x86_64", "", o -> o.withMemory(1 << 20, 1L << 30))) {
+    try (Guest guest =
+        new Guest("x86_64", "", o -> o.withStackBytes(1 << 20).withMemoryBytesMax(1L << 30))) {
       long a = map(guest, 140_000 * PAGE);
       int holes = 0;
       while (holes < 70_000 && guest.call("munmap", a + (2L * holes + 1) * PAGE, PAGE) == 0) {
@@ -244,7 +246,8 @@ final class MemoryCallsTest {
 
   @Test
   void memoryIsLimited() {
-    try (Guest guest = new Guest("x86_64", "", o -> o.withMemory(1 << 20, 4 << 20))) {
+    try (Guest guest =
+        new Guest("x86_64", "", o -> o.withStackBytes(1 << 20).withMemoryBytesMax(4 << 20))) {
       assertThat(map(guest, 5 << 20)).isEqualTo(Errno.ENOMEM.result());
       long a = map(guest, 4 << 20);
       assertThat(a).isPositive();
@@ -258,7 +261,8 @@ final class MemoryCallsTest {
 
   @Test
   void memoryBeyondTheLimitIsCountedInALine() {
-    try (Guest guest = new Guest("x86_64", "", o -> o.withMemory(1 << 20, 4 << 20))) {
+    try (Guest guest =
+        new Guest("x86_64", "", o -> o.withStackBytes(1 << 20).withMemoryBytesMax(4 << 20))) {
       assertThat(guest.process.lacks(true)).isEmpty();
       long start = guest.call("brk", 0);
       assertThat(map(guest, 3 << 20)).isPositive();
@@ -292,7 +296,8 @@ final class MemoryCallsTest {
   @ParameterizedTest
   @CsvSource({"x86_64, 0x4022", "aarch64, 0x4022", "mips64, 0xc02", "ppc64le, 0x62"})
   void addressesThatAreOnlyReservedAreNotMissed(String isa, long flags) {
-    try (Guest guest = new Guest(isa, "", o -> o.withMemory(1 << 20, 4 << 20))) {
+    try (Guest guest =
+        new Guest(isa, "", o -> o.withStackBytes(1 << 20).withMemoryBytesMax(4 << 20))) {
       assertThat(guest.call("mmap", 0, 5 << 20, 0, flags)).isEqualTo(Errno.ENOMEM.result());
       assertThat(guest.call("mmap", 0, 1 << 20, 0, flags)).isPositive();
       assertThat(guest.process.lacks(true)).isEmpty();
