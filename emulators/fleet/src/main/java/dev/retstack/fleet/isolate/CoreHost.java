@@ -7,6 +7,7 @@ import dev.retstack.fleet.progress.CoreResult;
 import dev.retstack.fleet.progress.FleetListener;
 import dev.retstack.fleet.progress.FleetProgress;
 import dev.retstack.fleet.publish.ChunkSink;
+import dev.retstack.machine.linux.LinuxOptions;
 import dev.retstack.machine.loader.LoadedImage;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.ControlResult;
@@ -78,14 +79,16 @@ public final class CoreHost {
       GuestStreams own = new GuestStreams(out, cores.size());
       numbers.put(core.name(), cores.size());
       streams.add(own);
-      cores.add(core.spec(image, own.input(), own.output(1), own.output(2)));
+      LinuxOptions linux =
+          core.options().linux().withStreams(own.input(), own.output(1), own.output(2));
+      cores.add(new CoreSpec(core.name(), image, core.options().withLinux(linux), core.labels()));
     }
     ParentChannel channel = new ParentChannel(out, Map.copyOf(numbers), past);
     Thread.ofPlatform().name("parent").daemon().start(() -> listen(channel));
     try {
       Fleet.run(
           cores,
-          job.fleet().options(),
+          job.fleet(),
           new ParentSink(image.elf().buildId(), numbers),
           new Teller(),
           channel);

@@ -2,6 +2,8 @@ package dev.retstack.fleet.isolate;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.datatype.jdk8.Jdk8Module;
 import dev.retstack.fleet.control.Command;
 import dev.retstack.fleet.control.ControlChannel;
 import dev.retstack.schema.Control;
@@ -86,7 +88,9 @@ final class Frame {
     }
   }
 
-  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final ObjectMapper JSON =
+      JsonMapper.builder().addModules(new Jdk8Module(), HostJob.json()).build();
+
   private static final int CORE_BYTES = 4;
   private static final int COMMAND_BYTES = 16;
 

@@ -1,28 +1,31 @@
 package dev.retstack.fleet.isolate;
 
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
+import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.databind.DeserializationContext;
+import com.fasterxml.jackson.databind.Module;
+import com.fasterxml.jackson.databind.SerializerProvider;
+import com.fasterxml.jackson.databind.deser.std.StdDeserializer;
+import com.fasterxml.jackson.databind.module.SimpleModule;
+import com.fasterxml.jackson.databind.ser.std.StdSerializer;
 import dev.retstack.fleet.core.CoreOptions;
-import dev.retstack.fleet.core.interrupt.InterruptTimer;
 import dev.retstack.fleet.plan.CoreSpec;
 import dev.retstack.fleet.plan.FleetOptions;
-import dev.retstack.fleet.probe.task.TaskOptions;
 import dev.retstack.fleet.settings.Setting;
 import dev.retstack.fleet.settings.TraceSettings;
 import dev.retstack.machine.linux.LinuxOptions;
-import dev.retstack.machine.linux.thread.Schedule;
 import dev.retstack.machine.loader.LoadedImage;
 import dev.retstack.machine.loader.elf.ElfFormatException;
-import dev.retstack.machine.memory.Ram;
 import dev.retstack.schema.chunk.Codecs;
+import dev.retstack.schema.codec.ChunkCodec;
 import dev.retstack.schema.codec.CorruptChunkException;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.OutputStream;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.OptionalLong;
+import java.util.function.Function;
 
 /**
  * What a child runs: one image, its cores, and how. Everything but the programs' streams, which go
@@ -33,140 +36,12 @@ import java.util.OptionalLong;
  * @param fleet how the cores are run
  * @param cores in the order of their numbers
  */
-record HostJob(String image, String buildId, FleetPart fleet, List<CorePart> cores) {
+record HostJob(String image, String buildId, FleetOptions fleet, List<CorePart> cores) {
 
-  /** {@link FleetOptions}, with the codec by its id and durations in nanoseconds. */
-  record FleetPart(
-      String session,
-      int threads,
-      long sliceInstructions,
-      long flushNanos,
-      String codec,
-      int payloadBytesMax,
-      long progressNanos) {
-
-    static FleetPart of(FleetOptions options, int threads) {
-      return new FleetPart(
-          options.session(),
-          threads,
-          options.sliceInstructions(),
-          options.flushInterval().toNanos(),
-          options.codec().id(),
-          options.payloadBytesMax(),
-          options.progressInterval().toNanos());
-    }
-
-    /** The options again; the codec's id is one that this version knows, since it wrote it. */
-    FleetOptions options() throws IOException {
-      try {
-        return new FleetOptions(
-            session,
-            threads,
-            sliceInstructions,
-            Duration.ofNanos(flushNanos),
-            Codecs.byId(codec),
-            payloadBytesMax,
-            Duration.ofNanos(progressNanos));
-      } catch (CorruptChunkException e) {
-        throw new IOException(e.getMessage(), e);
-      }
-    }
-  }
-
-  /** A core with its {@link CoreOptions} and {@link LinuxOptions}; entry null = the image's own. */
-  record CorePart(
-      String name,
-      Map<String, String> labels,
-      boolean traced,
-      CoreOptions.Clock clock,
-      CoreOptions.ProbeKind probe,
-      TracePart trace,
-      int retStackLimit,
-      boolean checkReturns,
-      boolean libraryCalls,
-      int recordsPerChunk,
-      long instructionLimit,
-      Long entry,
-      List<Ram> ram,
-      List<InterruptTimer> timers,
-      TaskOptions tasks,
-      Schedule schedule,
-      List<String> arguments,
-      Map<String, String> environment,
-      long seed,
-      long stackBytes,
-      long memoryBytesMax,
-      long outputBytesMax,
-      List<String> readable,
-      List<String> writable,
-      String sysroot) {
-
+  /** A {@link CoreSpec} without its image. */
+  record CorePart(String name, CoreOptions options, Map<String, String> labels) {
     static CorePart of(CoreSpec spec) {
-      CoreOptions core = spec.options();
-      LinuxOptions linux = core.linux();
-      return new CorePart(
-          spec.name(),
-          spec.labels(),
-          core.traced(),
-          core.clock(),
-          core.probe(),
-          TracePart.of(core.trace()),
-          core.retStackLimit(),
-          core.checkReturns(),
-          core.libraryCalls(),
-          core.recordsPerChunk(),
-          core.instructionLimit(),
-          core.entry().isPresent() ? core.entry().getAsLong() : null,
-          core.ram(),
-          core.timers(),
-          core.tasks(),
-          core.schedule(),
-          linux.arguments(),
-          linux.environment(),
-          linux.seed(),
-          linux.stackBytes(),
-          linux.memoryBytesMax(),
-          linux.outputBytesMax(),
-          linux.readable().stream().map(Path::toString).toList(),
-          linux.writable().stream().map(Path::toString).toList(),
-          linux.sysroot().map(Path::toString).orElse(null));
-    }
-
-    CoreSpec spec(LoadedImage image, InputStream in, OutputStream out, OutputStream err) {
-      LinuxOptions linux =
-          new LinuxOptions(
-              arguments,
-              environment,
-              in,
-              out,
-              err,
-              seed,
-              stackBytes,
-              memoryBytesMax,
-              outputBytesMax,
-              readable.stream().map(Path::of).toList(),
-              writable.stream().map(Path::of).toList(),
-              Optional.ofNullable(sysroot).map(Path::of));
-      return new CoreSpec(
-          name,
-          image,
-          new CoreOptions(
-              traced,
-              clock,
-              probe,
-              trace.settings(),
-              retStackLimit,
-              checkReturns,
-              libraryCalls,
-              recordsPerChunk,
-              instructionLimit,
-              entry == null ? OptionalLong.empty() : OptionalLong.of(entry),
-              ram,
-              timers,
-              tasks,
-              schedule,
-              linux),
-          labels);
+      return new CorePart(spec.name(), spec.options(), spec.labels());
     }
   }
 
@@ -184,13 +59,8 @@ record HostJob(String image, String buildId, FleetPart fleet, List<CorePart> cor
     return loaded;
   }
 
-  /**
-   * {@link TraceSettings} of one core on their way to its process.
-   *
-   * @param on as there
-   * @param commands what differs from the standard: names of commands and their texts
-   */
-  record TracePart(boolean on, Map<String, List<String>> commands) {
+  /** {@link TraceSettings} in JSON: commands that differ from the standard, with their texts. */
+  private record TracePart(boolean on, Map<String, List<String>> commands) {
     static TracePart of(TraceSettings settings) {
       return new TracePart(settings.on(), Setting.allTexts(settings));
     }
@@ -198,5 +68,52 @@ record HostJob(String image, String buildId, FleetPart fleet, List<CorePart> cor
     TraceSettings settings() {
       return Setting.settings(commands).withOn(on);
     }
+  }
+
+  @JsonIgnoreProperties({"stdin", "stdout", "stderr"})
+  private interface NoStreams {}
+
+  /** The form of options in JSON, where it is not that of records. */
+  static Module json() {
+    SimpleModule module = new SimpleModule();
+    module.setMixInAnnotation(LinuxOptions.class, NoStreams.class);
+    as(module, Path.class, String.class, Path::toString, Path::of);
+    as(module, Duration.class, String.class, Duration::toString, Duration::parse);
+    as(module, ChunkCodec.class, String.class, ChunkCodec::id, HostJob::codec);
+    as(module, TraceSettings.class, TracePart.class, TracePart::of, TracePart::settings);
+    return module;
+  }
+
+  private static ChunkCodec codec(String id) {
+    try {
+      return Codecs.byId(id);
+    } catch (CorruptChunkException e) {
+      throw new IllegalArgumentException(e.getMessage(), e);
+    }
+  }
+
+  /** Has JSON hold values of a type in another form. */
+  private static <T, F> void as(
+      SimpleModule module,
+      Class<T> type,
+      Class<F> form,
+      Function<T, F> write,
+      Function<F, T> read) {
+    module.addSerializer(
+        new StdSerializer<>(type) {
+          @Override
+          public void serialize(T value, JsonGenerator out, SerializerProvider provider)
+              throws IOException {
+            out.writePOJO(write.apply(value));
+          }
+        });
+    module.addDeserializer(
+        type,
+        new StdDeserializer<>(type) {
+          @Override
+          public T deserialize(JsonParser in, DeserializationContext context) throws IOException {
+            return read.apply(in.readValueAs(form));
+          }
+        });
   }
 }

@@ -2,6 +2,7 @@ package dev.retstack.fleet.isolate;
 
 import dev.retstack.fleet.control.ControlDesk;
 import dev.retstack.fleet.plan.CoreSpec;
+import dev.retstack.fleet.plan.FleetOptions;
 import dev.retstack.fleet.progress.CoreResult;
 import dev.retstack.fleet.progress.FleetProgress;
 import dev.retstack.fleet.publish.ChunkSink;
@@ -28,7 +29,7 @@ final class ImageRun {
   private static final String STOPPED = "stopped by the user";
 
   private final String file;
-  private final HostJob.FleetPart fleet;
+  private final FleetOptions fleet;
   private final int restartsMax;
   private final ChunkSink sink;
   private final SentImages images;
@@ -54,7 +55,7 @@ final class ImageRun {
   ImageRun(
       List<CoreSpec> cores,
       String file,
-      HostJob.FleetPart fleet,
+      FleetOptions fleet,
       int restartsMax,
       ChunkSink sink,
       SentImages images,

@@ -116,7 +116,7 @@ public final class IsolatedFleet {
     IsolatedFleet fleet = new IsolatedFleet(options, sink, listener, channel, byImage.size());
     fleet.desk.replay();
     int threads = Math.ceilDiv(options.threads(), Math.max(1, byImage.size()));
-    HostJob.FleetPart part = HostJob.FleetPart.of(options, threads);
+    FleetOptions ofImage = options.withThreads(threads);
     SentImages images = new SentImages(sink);
     for (List<CoreSpec> ofOne : byImage.values()) {
       LoadedImage image = ofOne.getFirst().image();
@@ -129,7 +129,7 @@ public final class IsolatedFleet {
       images.send(image.elf().buildId(), () -> CoreSpec.describe(image, ofOne));
       fleet.add(
           new ImageRun(
-              ofOne, file, part, restartsMax, sink, images, fleet.new Serial(), fleet.desk));
+              ofOne, file, ofImage, restartsMax, sink, images, fleet.new Serial(), fleet.desk));
     }
     return fleet;
   }

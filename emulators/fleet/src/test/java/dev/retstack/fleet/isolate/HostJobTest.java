@@ -105,18 +105,17 @@ class HostJobTest {
             Codecs.standard(),
             5_555,
             Duration.ofMillis(7));
+    CoreSpec spec = new CoreSpec("a", image, core, Map.of("rack", "7"));
     HostJob job =
-        new HostJob(
-            "/x",
-            image.elf().buildId(),
-            HostJob.FleetPart.of(fleet, 3),
-            List.of(HostJob.CorePart.of(new CoreSpec("a", image, core, Map.of("rack", "7")))));
+        new HostJob("/x", image.elf().buildId(), fleet, List.of(HostJob.CorePart.of(spec)));
     HostJob arrived = overTheWire(job);
-    assertThat(arrived).isEqualTo(job);
-    assertThat(arrived.fleet().options()).isEqualTo(fleet);
-    CoreSpec spec = arrived.cores().getFirst().spec(image, IN, OUT, OUT);
-    assertThat(spec).isEqualTo(new CoreSpec("a", image, core, Map.of("rack", "7")));
-    assertThat(spec.options().linux().environment().keySet()).containsExactly("Z", "A");
+    HostJob.CorePart part = arrived.cores().getFirst();
+    LinuxOptions withoutStreams = part.options().linux();
+    assertThat(withoutStreams).isEqualTo(linux.withStreams(null, null, null));
+    CoreOptions options = part.options().withLinux(withoutStreams.withStreams(IN, OUT, OUT));
+    assertThat(new CoreSpec(part.name(), image, options, part.labels())).isEqualTo(spec);
+    assertThat(arrived).isEqualTo(new HostJob("/x", job.buildId(), fleet, List.of(part)));
+    assertThat(withoutStreams.environment().keySet()).containsExactly("Z", "A");
   }
 
   @Test
