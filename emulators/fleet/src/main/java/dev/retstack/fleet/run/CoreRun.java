@@ -39,17 +39,22 @@ import java.util.function.Consumer;
  * One core of a fleet from its opening to its last chunk, a slice at a time. Whatever goes wrong
  * ends this core and no other.
  *
+ * <p>All records that are not sent are in one batch, that of the core's probe. It belongs to the
+ * core: for good, or, where cores share the buffer of their thread, for a slice; then the core
+ * moves them to a small one. The output borrows the batch for a call and keeps nothing of it.
+ *
  * <p>Commands are followed between two slices, by the thread that comes first: the one that runs
  * the core, or, while the core waits for its turn, the one that brings the command.
  */
 public final class CoreRun {
   /**
-   * Most records that a core without its own buffer keeps between two slices; with more it sends a
-   * chunk that is not full.
+   * Most records that a core keeps between two slices, if it shares the buffer of its thread; with
+   * more it sends a chunk that is not full.
    */
   private static final int KEPT_MOST = 2048;
 
-  private static final RecordBatch NOTHING = new RecordBatch(0);
+  /** Room for notes of commands that such a core follows between two slices. */
+  private static final int NOTES = 16;
 
   /** A keyframe with so few records goes with each chunk, however small that is. */
   private static final int KEYFRAME_SMALL = 32;
@@ -89,16 +94,11 @@ public final class CoreRun {
   /** True where the core shall give way as soon as it can; under {@link #life}. */
   private volatile boolean hurried;
 
-  private RecordBatch kept = NOTHING;
-
   /** What was open where the next chunk begins; null where that is not known. */
   private Keyframe begin;
 
   private long keyframeAt = System.nanoTime() - KEYFRAME_NANOS;
   private boolean changed = true;
-
-  /** True where the core has a buffer only during a slice. */
-  private boolean sharing;
 
   private boolean flushSoon;
   private boolean snapshotSoon;
@@ -213,26 +213,13 @@ public final class CoreRun {
       return;
     }
     if (command.order().lasts()) {
-      note(command.number());
+      core.noteCommand(command.number());
       changed = true;
     }
     if (command.order().equals(Order.SNAPSHOT)) {
       snapshotSoon = true;
       changed = true;
     }
-  }
-
-  /** Notes in the records, behind all there are so far, that a command was followed. */
-  private void note(long command) {
-    if (!sharing) {
-      core.noteCommand(command);
-      return;
-    }
-    RecordBuffer own = new RecordBuffer(kept.size() + 1);
-    lend(own);
-    core.noteCommand(command);
-    kept = core.probe().batch();
-    core.recordInto(new RecordBuffer(0));
   }
 
   /**
@@ -253,16 +240,19 @@ public final class CoreRun {
 
   private void advance(Optional<RecordBuffers> buffers) throws InterruptedException {
     try {
-      sharing = buffers.isPresent();
       if (core == null) {
         open();
+        buffers.ifPresent(_ -> rest());
       }
       follow();
       settle();
-      buffers.ifPresent(this::borrow);
+      buffers.ifPresent(shared -> moveTo(shared.empty(spec.options().recordsPerChunk())));
       runSlice();
       if (result == null && buffers.isPresent()) {
-        giveBack();
+        if (core.probe().batch().size() > KEPT_MOST) {
+          flush();
+        }
+        rest();
       }
     } catch (IOException e) {
       undelivered(e.getMessage());
@@ -295,11 +285,6 @@ public final class CoreRun {
       return;
     }
     changed = false;
-    if (kept.size() > 0) {
-      sendImages();
-      output.add(withKeyframe(kept));
-      kept = NOTHING;
-    }
     flush();
     output.keep(settings.now().flightRecorder());
     if (snapshotSoon) {
@@ -309,29 +294,20 @@ public final class CoreRun {
     flushSoon = true;
   }
 
-  private void borrow(RecordBuffers buffers) {
-    RecordBuffer buffer = buffers.of(spec.options().recordsPerChunk());
-    buffer.batch().clear();
-    lend(buffer);
+  /**
+   * What the core has recorded and not sent leaves the buffer of the thread, for one that is no
+   * larger.
+   */
+  private void rest() {
+    int wanted = core.probe().batch().size() + NOTES;
+    moveTo(RecordBuffer.resting(Math.min(wanted, spec.options().recordsPerChunk())));
   }
 
-  /** From now on the core records there, behind what was kept of it. */
-  private void lend(RecordBuffer buffer) {
-    buffer.batch().addAll(kept, 0, kept.size());
-    kept = NOTHING;
-    core.recordInto(buffer);
-  }
-
-  private void giveBack() throws IOException, InterruptedException {
-    if (core.probe().batch().size() > KEPT_MOST) {
-      flush();
-    }
-    RecordBatch rest = core.probe().batch();
-    if (rest.size() > 0) {
-      kept = new RecordBatch(rest.size());
-      kept.addAll(rest, 0, rest.size());
-    }
-    core.recordInto(new RecordBuffer(0));
+  /** Has the core record there, behind what it has recorded and not sent. */
+  private void moveTo(RecordBuffer empty) {
+    RecordBatch unsent = core.probe().batch();
+    empty.batch().addAll(unsent, 0, unsent.size());
+    core.recordInto(empty);
   }
 
   /** A full batch does not end the slice, or cores that call often would get a smaller share. */
@@ -444,11 +420,13 @@ public final class CoreRun {
     String lost = "";
     try {
       if (core != null) {
-        sendWaiting();
+        while (core.probe().isWaiting()) {
+          flush(); // so that there is room for what waits
+        }
         count();
         sendImages();
       }
-      RecordBatch rest = core == null || kept.size() > 0 ? kept : core.probe().batch();
+      RecordBatch rest = core == null ? new RecordBatch(0) : core.probe().batch();
       long time = core == null ? 0 : core.clock().now();
       output.end(
           withKeyframe(rest), new ChunkPublisher.Ending(ending.end(), ending.detail(), time));
@@ -459,16 +437,6 @@ public final class CoreRun {
       throw e;
     }
     close(ending, lost);
-  }
-
-  /** Sends what found no room in the batch, so that the rest has. */
-  private void sendWaiting() throws IOException, InterruptedException {
-    if (core.probe().isWaiting() && core.probe().batch().capacity() == 0) { // between two slices
-      lend(new RecordBuffer(kept.size() + KEPT_MOST));
-    }
-    while (core.probe().isWaiting()) {
-      flush();
-    }
   }
 
   private void undelivered(String why) {

@@ -8,8 +8,10 @@ import java.util.Map;
 public final class RecordBuffers {
   private final Map<Integer, RecordBuffer> byCapacity = new HashMap<>();
 
-  /** The buffer whose batch holds this number of records. */
-  RecordBuffer of(int recordsPerChunk) {
-    return byCapacity.computeIfAbsent(recordsPerChunk, RecordBuffer::new);
+  /** The buffer whose batch holds this many records, emptied. */
+  RecordBuffer empty(int recordsPerChunk) {
+    RecordBuffer buffer = byCapacity.computeIfAbsent(recordsPerChunk, RecordBuffer::new);
+    buffer.batch().clear();
+    return buffer;
   }
 }

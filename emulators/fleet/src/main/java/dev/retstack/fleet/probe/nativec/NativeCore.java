@@ -149,8 +149,10 @@ final class NativeCore {
   /** Records go into the ring of a buffer, as many as its batch has room for. */
   void recordInto(RecordBuffer buffer) {
     RecordBatch batch = buffer.batch();
-    set("ring", buffer.ring(layout.at("ring")));
-    set("record_capacity", Math.min((int) layout.at("RING"), batch.capacity() - batch.size()));
+    MemorySegment ring = buffer.ring(layout.at("ring"));
+    int room = ring.byteSize() == 0 ? 0 : batch.capacity() - batch.size();
+    set("ring", ring);
+    set("record_capacity", Math.min((int) layout.at("RING"), room));
   }
 
   /** Moves the records of the ring to the end of the batch. */

@@ -60,7 +60,7 @@ final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
   private Triggers triggers;
   private final NativeContexts contexts;
   private final int stackPointer;
-  private RecordBuffer buffer = new RecordBuffer(0);
+  private RecordBuffer buffer = RecordBuffer.resting(0);
   private final NativeCore.Clock time;
 
   /** The probe of one core. */
