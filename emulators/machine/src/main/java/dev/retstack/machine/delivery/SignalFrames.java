@@ -345,8 +345,8 @@ final class SignalFrames {
   }
 
   /**
-   * Registers that a handler may change and that the engine has no names for, such as vectors and the
-   * carry of ppc64: the whole state of the processor is kept beside each frame. A frame of the
+   * Registers that a handler may change and that the engine has no names for, such as vectors and
+   * the carry of ppc64: the whole state of the processor is kept beside each frame. A frame of the
    * program's making has none.
    */
   private static final class HiddenRegisters {

@@ -1,5 +1,6 @@
 package dev.retstack.graph.hot;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import java.util.List;
 
 /**
@@ -11,8 +12,10 @@ import java.util.List;
  * @param decay whether each hit takes 1 from the next entry in turn (PROF_DECAY)
  * @param ignored addresses that are not counted (ignr_list)
  */
+@RecordBuilder
 public record HotSettings(
-    int entries, int width, int increment, boolean decay, List<AddressRange> ignored) {
+    int entries, int width, int increment, boolean decay, List<AddressRange> ignored)
+    implements HotSettingsBuilder.With {
   /** Entries of a table at most. */
   public static final int MAX_ENTRIES = 1 << 20;
 
@@ -33,31 +36,6 @@ public record HotSettings(
     if (increment < 1) {
       throw new IllegalArgumentException("increment %d: use 1 or more".formatted(increment));
     }
-  }
-
-  /** These settings with another number of entries. */
-  public HotSettings withEntries(int count) {
-    return new HotSettings(count, width, increment, decay, ignored);
-  }
-
-  /** These settings with another width. */
-  public HotSettings withWidth(int addresses) {
-    return new HotSettings(entries, addresses, increment, decay, ignored);
-  }
-
-  /** These settings with another increment. */
-  public HotSettings withIncrement(int perHit) {
-    return new HotSettings(entries, width, perHit, decay, ignored);
-  }
-
-  /** These settings with or without decay. */
-  public HotSettings withDecay(boolean on) {
-    return new HotSettings(entries, width, increment, on, ignored);
-  }
-
-  /** These settings with other addresses that are not counted. */
-  public HotSettings withIgnored(List<AddressRange> ranges) {
-    return new HotSettings(entries, width, increment, decay, ranges);
   }
 
   /** Whether an address is not counted. */
