@@ -22,6 +22,7 @@ import dev.retstack.machine.landing.SeenHandlers;
 import dev.retstack.machine.landing.Trampolines;
 import dev.retstack.machine.linux.LinuxOptions;
 import dev.retstack.machine.linux.LinuxProcess;
+import dev.retstack.machine.linux.call.Cpu;
 import dev.retstack.machine.linux.shared.Sysroot;
 import dev.retstack.machine.linux.signal.SignalInfo;
 import dev.retstack.machine.linux.signal.Signals;
@@ -823,5 +824,18 @@ public final class Core implements AutoCloseable {
     pacer.close();
     memory.close();
     process.close();
+  }
+
+  /** The registers of the engine, for the emulated Linux. */
+  private record EngineRegisters(Unicorn engine) implements Cpu {
+    @Override
+    public long read(int register) {
+      return engine.reg_read(register);
+    }
+
+    @Override
+    public void write(int register, long value) {
+      engine.reg_write(register, value);
+    }
   }
 }

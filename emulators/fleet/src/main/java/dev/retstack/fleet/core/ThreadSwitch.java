@@ -1,5 +1,8 @@
 package dev.retstack.fleet.core;
 
+import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+
 import dev.retstack.fleet.probe.Probe;
 import dev.retstack.machine.isa.call.CodeAddresses;
 import dev.retstack.machine.landing.Machine;
@@ -8,6 +11,7 @@ import dev.retstack.machine.linux.thread.GuestThread;
 import dev.retstack.machine.linux.thread.Threads;
 import dev.retstack.unicorn.CpuState;
 import dev.retstack.unicorn.Unicorn;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
@@ -22,6 +26,13 @@ import java.util.function.LongPredicate;
  * interrupted; a thread that waits stops behind its system call.
  */
 final class ThreadSwitch {
+  /**
+   * Bytes between places of the engine's state where a selector may be, and from it to the base.
+   */
+  private static final long STEP = 4;
+
+  private static final long BASE = 8;
+
   private final Unicorn engine;
   private final LinuxProcess process;
   private final Threads threads;
@@ -111,7 +122,7 @@ final class ThreadSwitch {
     if (segment.isPresent() && thread.storage().isPresent()) {
       int selector = (int) engine.reg_read(segment.getAsInt());
       long from = threads.current().storagePointer;
-      HiddenSegment.move(own, selector, from, thread.storage().getAsLong());
+      moveSegment(own, selector, from, thread.storage().getAsLong());
     }
     kept.put(thread, new Place(own, pc));
     engine.context_restore(starter);
@@ -128,5 +139,31 @@ final class ThreadSwitch {
   long pc(GuestThread thread, long pcOfCurrent) {
     Place place = kept.get(thread);
     return addresses.instruction(place == null ? pcOfCurrent : place.pc());
+  }
+
+  /**
+   * Moves what a processor keeps of a segment once its selector is loaded. No register of the
+   * engine reaches it, and loading a selector from outside of a run may crash. So the saved state
+   * is changed, at the place where the selector is followed by the base.
+   *
+   * @throws IllegalStateException where the state does not have the segment in one place
+   */
+  private static void moveSegment(CpuState state, int selector, long from, long to) {
+    MemorySegment bytes = state.bytes();
+    long found = -1;
+    int places = 0;
+    for (long at = 0; at + BASE + Long.BYTES <= bytes.byteSize(); at += STEP) {
+      if (bytes.get(JAVA_INT_UNALIGNED, at) == selector
+          && bytes.get(JAVA_LONG_UNALIGNED, at + BASE) == from) {
+        found = at + BASE;
+        places++;
+      }
+    }
+    if (places != 1) {
+      throw new IllegalStateException(
+          "a thread with the segment 0x%x at 0x%x: the engine's state has it in %d places, not in one"
+              .formatted(selector, from, places));
+    }
+    bytes.set(JAVA_LONG_UNALIGNED, found, to);
   }
 }

@@ -10,6 +10,7 @@ import dev.retstack.fleet.probe.java.JavaProbe;
 import dev.retstack.fleet.probe.java.NoProbe;
 import dev.retstack.fleet.probe.nativec.NativeLibrary;
 import dev.retstack.fleet.probe.site.EntryPoints;
+import dev.retstack.fleet.probe.site.EventRules;
 import dev.retstack.fleet.probe.site.SharedCode;
 import dev.retstack.fleet.probe.site.SitePatcher;
 import dev.retstack.fleet.probe.site.SiteRules;
@@ -17,6 +18,7 @@ import dev.retstack.fleet.probe.task.GuestRegions;
 import dev.retstack.fleet.probe.task.TaskFunctions;
 import dev.retstack.fleet.probe.task.TaskRules;
 import dev.retstack.fleet.settings.TraceChange;
+import dev.retstack.fleet.settings.TraceEvent;
 import dev.retstack.fleet.settings.TraceSettings;
 import dev.retstack.machine.isa.call.AbiCard;
 import dev.retstack.machine.landing.LandingPage;
@@ -27,10 +29,12 @@ import dev.retstack.machine.loader.LoadedImage;
 import dev.retstack.machine.loader.elf.ElfFormatException;
 import dev.retstack.machine.memory.GuestMemory;
 import dev.retstack.machine.memory.VirtualTlb;
+import dev.retstack.schema.record.RecordBatch;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
 /**
  * Dynamic ftrace of one core: which of its call sites are traced, and what an entry does. It
@@ -278,5 +282,38 @@ final class Tracing {
       tlb.together(() -> patcher.goOn(pc));
     }
     return !patcher.isWaiting();
+  }
+
+  /** Records the system calls that the settings ask for. */
+  private static final class SystemCallTrace implements SystemCallListener {
+    private final Supplier<EventRules> rules;
+    private final Probe probe;
+    private final LongSupplier pc;
+    private boolean recorded;
+
+    /**
+     * Records into a probe.
+     *
+     * @param pc where the core stands
+     */
+    SystemCallTrace(Supplier<EventRules> rules, Probe probe, LongSupplier pc) {
+      this.rules = rules;
+      this.probe = probe;
+      this.pc = pc;
+    }
+
+    @Override
+    public void entered(long number, String name, long[] arguments) {
+      recorded =
+          rules.get().records(TraceEvent.SYSCALLS, name)
+              && probe.event(RecordBatch.SYS_ENTER, number, pc.getAsLong(), arguments);
+    }
+
+    @Override
+    public void left(long number, long result) {
+      if (recorded) {
+        probe.event(RecordBatch.SYS_EXIT, number, result);
+      }
+    }
   }
 }

@@ -9,6 +9,7 @@ import dev.retstack.fleet.probe.site.EntryPoints;
 import dev.retstack.machine.landing.LandingPage;
 import dev.retstack.machine.landing.Machine;
 import dev.retstack.machine.memory.GuestMemory;
+import dev.retstack.schema.ClockUnit;
 import dev.retstack.unicorn.Hook;
 import dev.retstack.unicorn.Unicorn;
 import it.unimi.dsi.fastutil.longs.Long2LongOpenHashMap;
@@ -298,5 +299,32 @@ public final class BlockClock implements Hook.Block, Pacer, BlockSplitter.Passag
     stopAddress = address;
     stopSize = size;
     engine.emu_stop();
+  }
+
+  /**
+   * Counts the guest instructions executed, except those of the tracer: the counting function and
+   * the landing page take no time. The same image with the same input gives the same times on any
+   * host.
+   */
+  private static final class VirtualClock implements TraceClock {
+    private long instructions;
+
+    @Override
+    public long now() {
+      return instructions;
+    }
+
+    @Override
+    public ClockUnit unit() {
+      return ClockUnit.INSTRUCTIONS;
+    }
+
+    /**
+     * Advances by a number of instructions; back, if it is negative, where they were counted too
+     * early.
+     */
+    void advance(int count) {
+      instructions += count;
+    }
   }
 }
