@@ -1,5 +1,6 @@
 package dev.retstack.benchmarks;
 
+import dev.retstack.answers.state.ChunkApplier;
 import dev.retstack.graph.input.ApplyResult;
 import dev.retstack.graph.input.ChunkMeta;
 import dev.retstack.graph.input.ClockUnit;
@@ -12,7 +13,6 @@ import dev.retstack.schema.Chunk;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.service.PipelineConfig;
-import dev.retstack.service.partition.ChunkApplier;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.TimeUnit;

@@ -1,5 +1,7 @@
 package dev.retstack.cli;
 
+import dev.retstack.answers.http.HttpSettings;
+import dev.retstack.answers.viewer.TraceServer;
 import dev.retstack.cli.broker.BrokerException;
 import dev.retstack.cli.broker.EmbeddedBroker;
 import dev.retstack.cli.command.ExitCode;
@@ -8,9 +10,7 @@ import dev.retstack.graph.input.LateSymbols;
 import dev.retstack.service.Pipeline;
 import dev.retstack.service.PipelineConfig;
 import dev.retstack.service.PipelineService;
-import dev.retstack.service.http.HttpSettings;
 import dev.retstack.service.kafka.KafkaSettings;
-import dev.retstack.service.viewer.TraceServer;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;

@@ -2,6 +2,7 @@ package dev.retstack.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.answers.replay.TraceReplay;
 import dev.retstack.cli.broker.BrokerProcess;
 import dev.retstack.cli.fleet.GuestImages;
 import dev.retstack.cli.kafka.KafkaLink;
@@ -26,7 +27,6 @@ import dev.retstack.service.Pipeline;
 import dev.retstack.service.PipelineConfig;
 import dev.retstack.service.PipelineService;
 import dev.retstack.service.kafka.KafkaSettings;
-import dev.retstack.service.replay.TraceReplay;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -3,6 +3,7 @@ package dev.retstack.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.retstack.answers.question.View;
 import dev.retstack.cli.broker.EmbeddedBroker;
 import dev.retstack.cli.command.ExitCode;
 import dev.retstack.cli.house.Repository;
@@ -11,7 +12,6 @@ import dev.retstack.service.Pipeline;
 import dev.retstack.service.PipelineConfig;
 import dev.retstack.service.PipelineService;
 import dev.retstack.service.kafka.KafkaSettings;
-import dev.retstack.service.query.View;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;

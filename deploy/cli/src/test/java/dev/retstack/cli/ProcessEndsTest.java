@@ -3,6 +3,7 @@ package dev.retstack.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.retstack.answers.replay.PyramidPass;
 import dev.retstack.cli.broker.EmbeddedBroker;
 import dev.retstack.cli.command.ExitCode;
 import dev.retstack.fleet.zoo.Zoo;
@@ -12,7 +13,6 @@ import dev.retstack.schema.TraceEntry;
 import dev.retstack.schema.file.TraceClaim;
 import dev.retstack.schema.file.TraceFileReader;
 import dev.retstack.schema.file.TraceFileWriter;
-import dev.retstack.service.replay.PyramidPass;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

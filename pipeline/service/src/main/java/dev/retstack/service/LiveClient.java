@@ -3,9 +3,10 @@ package dev.retstack.service;
 import com.fasterxml.jackson.core.JacksonException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.retstack.answers.http.LiveAccess;
+import dev.retstack.answers.question.Questions;
 import dev.retstack.schema.Node;
-import dev.retstack.service.http.LiveAccess;
-import dev.retstack.service.http.MemberQuestion;
+import dev.retstack.service.identity.MemberQuestion;
 import java.io.IOException;
 import java.net.URI;
 import java.net.URLEncoder;
@@ -159,7 +160,7 @@ public final class LiveClient implements AutoCloseable {
         http.send(asked.build(), HttpResponse.BodyHandlers.ofByteArray());
     return new MemberQuestion.Answer(
         response.statusCode(),
-        response.headers().firstValue(MemberQuestion.PARTITIONS).orElse(""),
+        response.headers().firstValue(Questions.PARTITIONS).orElse(""),
         response.body());
   }
 

@@ -1,14 +1,14 @@
 package dev.retstack.service;
 
+import dev.retstack.answers.http.HttpSettings;
+import dev.retstack.answers.question.View;
+import dev.retstack.answers.state.CoreProgress;
 import dev.retstack.graph.input.CoreKey;
 import dev.retstack.service.consume.EventFeed;
-import dev.retstack.service.http.HttpSettings;
 import dev.retstack.service.kafka.OtherVersionException;
 import dev.retstack.service.nodes.NodeFeed;
-import dev.retstack.service.progress.CoreProgress;
 import dev.retstack.service.progress.CoreWatch;
 import dev.retstack.service.query.Queries;
-import dev.retstack.service.query.View;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;

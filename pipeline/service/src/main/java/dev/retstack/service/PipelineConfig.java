@@ -1,12 +1,12 @@
 package dev.retstack.service;
 
+import dev.retstack.answers.http.HttpSettings;
 import dev.retstack.graph.input.LateSymbols;
 import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.totals.TimeRules;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.checkpoint.StartAt;
 import dev.retstack.service.control.CommandRules;
-import dev.retstack.service.http.HttpSettings;
 import dev.retstack.service.kafka.KafkaSettings;
 import dev.retstack.service.nodes.Role;
 import dev.retstack.service.partition.PartitionSettings;

@@ -1,7 +1,6 @@
 package dev.retstack.service;
 
-import com.typesafe.config.Config;
-import com.typesafe.config.ConfigFactory;
+import dev.retstack.answers.http.HttpSettings;
 import dev.retstack.service.kafka.TopicAdmin;
 import java.io.IOException;
 import java.time.Duration;
@@ -29,7 +28,8 @@ public final class PipelineService {
     var topics = new CompletableFuture<Guardian.TopicSizes>();
     Thread.ofVirtual().name("retstack-topics").start(() -> prepare(config, topics));
     ActorSystem<Guardian.Command> system =
-        ActorSystem.create(Guardian.create(config, topics, started), "retstack", settings());
+        ActorSystem.create(
+            Guardian.create(config, topics, started), "retstack", HttpSettings.ofPekko());
     try {
       return started.get();
     } catch (ExecutionException e) {
@@ -43,13 +43,6 @@ public final class PipelineService {
       system.terminate();
       throw e;
     }
-  }
-
-  /** Pekko's, of all actor systems of this module. */
-  public static Config settings() {
-    ClassLoader loader = PipelineService.class.getClassLoader();
-    return ConfigFactory.load(
-        loader, ConfigFactory.parseResourcesAnySyntax(loader, "retstack-service"));
   }
 
   private static void prepare(

@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.retstack.answers.support.States;
 import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.service.kafka.GroupProtocol;
 import dev.retstack.service.support.HttpAsk;
 import dev.retstack.service.support.LiveBench;
 import dev.retstack.service.support.Protocols;
 import dev.retstack.service.support.Scraped;
-import dev.retstack.service.support.States;
 import dev.retstack.service.support.Waits;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.retstack.answers.support.States;
 import dev.retstack.graph.report.CoreRow;
 import dev.retstack.graph.report.FunctionRow;
 import dev.retstack.graph.report.Report;
@@ -19,7 +20,6 @@ import dev.retstack.service.support.HttpAsk;
 import dev.retstack.service.support.LiveBench;
 import dev.retstack.service.support.MemberProcess;
 import dev.retstack.service.support.Scraped;
-import dev.retstack.service.support.States;
 import dev.retstack.service.support.Waits;
 import java.nio.file.Path;
 import java.time.Duration;

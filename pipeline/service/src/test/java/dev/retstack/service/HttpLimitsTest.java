@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.retstack.answers.http.HttpSettings;
+import dev.retstack.answers.support.States;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.ReportBuilder;
-import dev.retstack.service.http.HttpSettings;
 import dev.retstack.service.support.HttpAsk;
 import dev.retstack.service.support.LiveBench;
-import dev.retstack.service.support.States;
 import java.io.BufferedReader;
 import java.io.InputStream;
 import java.io.InputStreamReader;

@@ -3,10 +3,10 @@ package dev.retstack.service;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.retstack.service.http.HttpSettings;
-import dev.retstack.service.http.HttpTls;
-import dev.retstack.service.http.HttpToken;
-import dev.retstack.service.http.LiveAccess;
+import dev.retstack.answers.http.HttpSettings;
+import dev.retstack.answers.http.HttpTls;
+import dev.retstack.answers.http.HttpToken;
+import dev.retstack.answers.http.LiveAccess;
 import dev.retstack.service.support.HttpAsk;
 import dev.retstack.service.support.LiveBench;
 import dev.retstack.service.support.TestCertificates;

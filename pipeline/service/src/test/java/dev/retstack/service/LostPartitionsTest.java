@@ -2,11 +2,11 @@ package dev.retstack.service;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.answers.support.States;
 import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.service.kafka.GroupProtocol;
 import dev.retstack.service.support.HttpAsk;
 import dev.retstack.service.support.LiveBench;
-import dev.retstack.service.support.States;
 import dev.retstack.service.support.Waits;
 import java.time.Duration;
 import org.apache.kafka.clients.admin.Admin;

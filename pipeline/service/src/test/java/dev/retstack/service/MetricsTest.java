@@ -3,6 +3,7 @@ package dev.retstack.service;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.answers.support.States;
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.report.Report;
 import dev.retstack.graph.report.ReportBuilder;
@@ -10,7 +11,6 @@ import dev.retstack.graph.state.GraphState;
 import dev.retstack.service.metrics.Metric;
 import dev.retstack.service.support.LiveBench;
 import dev.retstack.service.support.Scraped;
-import dev.retstack.service.support.States;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;

@@ -3,7 +3,7 @@ package dev.retstack.service;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.retstack.service.http.HttpSettings;
+import dev.retstack.answers.http.HttpSettings;
 import dev.retstack.service.kafka.KafkaSettings;
 import java.time.Duration;
 import java.util.Map;

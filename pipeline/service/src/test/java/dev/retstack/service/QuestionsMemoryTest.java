@@ -3,16 +3,16 @@ package dev.retstack.service;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.answers.support.CoreScript;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.Image;
 import dev.retstack.schema.chunk.Chunks;
 import dev.retstack.schema.wire.ConfluentFrame;
-import dev.retstack.service.replay.TraceProducer;
-import dev.retstack.service.support.CoreScript;
 import dev.retstack.service.support.LiveBench;
 import dev.retstack.service.support.MemberProcess;
 import dev.retstack.service.support.Scraped;
 import dev.retstack.service.support.Waits;
+import dev.retstack.service.transfer.TraceProducer;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.URI;

@@ -2,18 +2,18 @@ package dev.retstack.service;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.answers.export.GraphText;
+import dev.retstack.answers.question.View;
+import dev.retstack.answers.state.CoreProgress;
+import dev.retstack.answers.support.States;
 import dev.retstack.graph.report.AnomalySum;
 import dev.retstack.graph.report.CallTree;
 import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.state.GraphState;
-import dev.retstack.service.export.GraphText;
 import dev.retstack.service.kafka.GroupProtocol;
-import dev.retstack.service.progress.CoreProgress;
-import dev.retstack.service.query.View;
 import dev.retstack.service.support.LiveBench;
 import dev.retstack.service.support.Protocols;
 import dev.retstack.service.support.Scraped;
-import dev.retstack.service.support.States;
 import dev.retstack.service.support.Waits;
 import java.io.IOException;
 import java.time.Duration;

@@ -6,10 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import dev.retstack.answers.http.HttpSettings;
+import dev.retstack.answers.http.LiveAccess;
+import dev.retstack.answers.question.Questions;
 import dev.retstack.schema.Node;
-import dev.retstack.service.http.HttpSettings;
-import dev.retstack.service.http.LiveAccess;
-import dev.retstack.service.http.MemberQuestion;
 import dev.retstack.service.identity.AnswerSeal;
 import dev.retstack.service.identity.Handshake;
 import dev.retstack.service.nodes.NodeRecords;
@@ -100,7 +100,7 @@ class SealedAnswersTest {
         List.of(
             Handshake.PROOF.toLowerCase(Locale.ROOT),
             Handshake.NONCE.toLowerCase(Locale.ROOT),
-            MemberQuestion.PARTITIONS.toLowerCase(Locale.ROOT))) {
+            Questions.PARTITIONS.toLowerCase(Locale.ROOT))) {
       answer
           .headers()
           .getOrDefault(name, List.of())
@@ -168,7 +168,7 @@ class SealedAnswersTest {
         "partitions that are not in it",
         answer -> {
           Map<String, List<String>> headers = new HashMap<>(answer.headers());
-          headers.put(MemberQuestion.PARTITIONS.toLowerCase(Locale.ROOT), List.of("owned=0; of=1"));
+          headers.put(Questions.PARTITIONS.toLowerCase(Locale.ROOT), List.of("owned=0; of=1"));
           return new Passed(answer.status(), headers, answer.body());
         });
     return lies;

@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.retstack.answers.support.States;
 import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.schema.Profile;
 import dev.retstack.schema.wire.ConfluentFrame;
 import dev.retstack.service.support.HttpAsk;
 import dev.retstack.service.support.LiveBench;
-import dev.retstack.service.support.States;
 import dev.retstack.service.support.TopicReader;
 import dev.retstack.service.support.Waits;
 import java.time.Duration;

@@ -2,17 +2,17 @@ package dev.retstack.service;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.answers.question.Questions;
+import dev.retstack.answers.support.CoreScript;
 import dev.retstack.schema.Image;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.kafka.KafkaSettings;
 import dev.retstack.service.kafka.TopicAdmin;
-import dev.retstack.service.query.HttpApi;
-import dev.retstack.service.replay.TraceProducer;
-import dev.retstack.service.support.CoreScript;
 import dev.retstack.service.support.HttpAsk;
 import dev.retstack.service.support.Scraped;
 import dev.retstack.service.support.TestBroker;
 import dev.retstack.service.support.Waits;
+import dev.retstack.service.transfer.TraceProducer;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -139,7 +139,7 @@ class WindowCostTest {
         HttpResponse<String> answer = ask.get(question);
         millis[i] = (System.nanoTime() - start) / 1_000_000;
         assertThat(answer.statusCode()).as(question + answer.body()).isEqualTo(200);
-        Matcher cost = COST.matcher(answer.headers().firstValue(HttpApi.WINDOW).orElseThrow());
+        Matcher cost = COST.matcher(answer.headers().firstValue(Questions.WINDOW).orElseThrow());
         assertThat(cost.matches()).isTrue();
         chunks += Long.parseLong(cost.group(1));
         fetched[i] = Long.parseLong(cost.group(3));

@@ -1,10 +1,10 @@
 package dev.retstack.simulation;
 
+import dev.retstack.answers.state.ChunkApplier;
 import dev.retstack.graph.input.ApplyResult;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.codec.CorruptChunkException;
-import dev.retstack.service.partition.ChunkApplier;
 import dev.retstack.simulation.model.ModelCore;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;

@@ -2,10 +2,10 @@ package dev.retstack.simulation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.answers.export.PerfettoExport;
 import dev.retstack.graph.report.CallTree;
 import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.state.GraphState;
-import dev.retstack.service.export.PerfettoExport;
 import dev.retstack.simulation.model.ModelCore;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

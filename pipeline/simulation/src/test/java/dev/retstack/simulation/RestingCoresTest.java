@@ -2,6 +2,7 @@ package dev.retstack.simulation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.answers.export.GraphText;
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.coverage.CoverageBuilder;
 import dev.retstack.graph.input.CoreKey;
@@ -15,7 +16,6 @@ import dev.retstack.graph.snapshot.StateChanges;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.graph.top.StateTotals;
 import dev.retstack.graph.totals.TimeRules;
-import dev.retstack.service.export.GraphText;
 import dev.retstack.simulation.model.ModelChunk;
 import dev.retstack.simulation.model.ModelCore;
 import dev.retstack.simulation.model.ModelProgram;

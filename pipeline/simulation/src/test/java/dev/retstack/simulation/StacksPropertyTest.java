@@ -2,6 +2,7 @@ package dev.retstack.simulation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.answers.export.FoldedExport;
 import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.CallTree;
@@ -12,7 +13,6 @@ import dev.retstack.graph.stacks.StackNode;
 import dev.retstack.graph.stacks.StackReport;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.schema.wire.Visible;
-import dev.retstack.service.export.FoldedExport;
 import dev.retstack.simulation.model.ModelChunk;
 import dev.retstack.simulation.model.ModelCore;
 import java.io.IOException;

@@ -1,7 +1,7 @@
 package dev.retstack.benchmarks.measure;
 
-import dev.retstack.service.table.Document;
-import dev.retstack.service.table.Table;
+import dev.retstack.answers.table.Document;
+import dev.retstack.answers.table.Table;
 import java.util.List;
 import java.util.Locale;
 

@@ -1,5 +1,6 @@
 package dev.retstack.benchmarks.stages;
 
+import dev.retstack.answers.state.ChunkApplier;
 import dev.retstack.benchmarks.measure.CpuTime;
 import dev.retstack.benchmarks.measure.Measure;
 import dev.retstack.benchmarks.measure.Rounds;
@@ -20,7 +21,6 @@ import dev.retstack.schema.codec.ChunkCodec;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.service.PipelineConfig;
-import dev.retstack.service.partition.ChunkApplier;
 import java.util.ArrayList;
 import java.util.List;
 

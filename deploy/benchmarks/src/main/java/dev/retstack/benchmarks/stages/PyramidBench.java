@@ -1,5 +1,8 @@
 package dev.retstack.benchmarks.stages;
 
+import dev.retstack.answers.replay.PyramidPass;
+import dev.retstack.answers.replay.TraceReplay;
+import dev.retstack.answers.replay.TraceTimeline;
 import dev.retstack.benchmarks.measure.CpuTime;
 import dev.retstack.benchmarks.measure.Measure;
 import dev.retstack.benchmarks.measure.Rounds;
@@ -10,9 +13,6 @@ import dev.retstack.graph.pyramid.Timeline;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.machine.loader.LoadedImage;
 import dev.retstack.schema.file.TraceIndex;
-import dev.retstack.service.replay.PyramidPass;
-import dev.retstack.service.replay.TraceReplay;
-import dev.retstack.service.replay.TraceTimeline;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

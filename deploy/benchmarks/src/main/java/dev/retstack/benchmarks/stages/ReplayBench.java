@@ -1,5 +1,6 @@
 package dev.retstack.benchmarks.stages;
 
+import dev.retstack.answers.replay.TraceReplay;
 import dev.retstack.benchmarks.measure.CpuTime;
 import dev.retstack.benchmarks.measure.Measure;
 import dev.retstack.benchmarks.measure.Rounds;
@@ -17,7 +18,6 @@ import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.machine.linux.LinuxOptions;
 import dev.retstack.machine.loader.LoadedImage;
-import dev.retstack.service.replay.TraceReplay;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -11,7 +11,7 @@ import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.kafka.KafkaSettings;
 import dev.retstack.service.kafka.TopicAdmin;
-import dev.retstack.service.replay.TraceProducer;
+import dev.retstack.service.transfer.TraceProducer;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

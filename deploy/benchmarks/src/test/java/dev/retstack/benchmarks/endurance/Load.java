@@ -5,7 +5,7 @@ import dev.retstack.schema.Image;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.kafka.KafkaSettings;
-import dev.retstack.service.replay.TraceProducer;
+import dev.retstack.service.transfer.TraceProducer;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

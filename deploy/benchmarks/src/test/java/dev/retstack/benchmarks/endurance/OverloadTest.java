@@ -15,7 +15,7 @@ import dev.retstack.schema.chunk.Chunks;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.kafka.KafkaSettings;
-import dev.retstack.service.replay.TraceProducer;
+import dev.retstack.service.transfer.TraceProducer;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -1,10 +1,10 @@
 package dev.retstack.cli.bench;
 
+import dev.retstack.answers.table.Format;
 import dev.retstack.cli.command.FormatOption;
 import dev.retstack.cli.fleet.GuestImages;
 import dev.retstack.cli.fleet.ProbeOption;
 import dev.retstack.cli.kafka.KafkaOptions;
-import dev.retstack.service.table.Format;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumSet;

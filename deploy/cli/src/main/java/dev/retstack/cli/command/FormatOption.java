@@ -1,6 +1,6 @@
 package dev.retstack.cli.command;
 
-import dev.retstack.service.table.Format;
+import dev.retstack.answers.table.Format;
 import picocli.CommandLine.Option;
 
 /** {@code --format}. */

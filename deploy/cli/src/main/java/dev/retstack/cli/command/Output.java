@@ -1,7 +1,7 @@
 package dev.retstack.cli.command;
 
-import dev.retstack.service.table.Format;
-import dev.retstack.service.table.Rendering;
+import dev.retstack.answers.table.Format;
+import dev.retstack.answers.table.Rendering;
 import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.OutputStream;

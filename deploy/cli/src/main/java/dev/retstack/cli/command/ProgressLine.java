@@ -1,8 +1,8 @@
 package dev.retstack.cli.command;
 
+import dev.retstack.answers.replay.TraceReplay;
 import dev.retstack.graph.check.Count;
 import dev.retstack.schema.wire.Visible;
-import dev.retstack.service.replay.TraceReplay;
 import java.math.BigDecimal;
 import java.util.Objects;
 

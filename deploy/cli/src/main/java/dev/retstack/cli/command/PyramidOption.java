@@ -1,10 +1,10 @@
 package dev.retstack.cli.command;
 
+import dev.retstack.answers.replay.InvalidTraceException;
+import dev.retstack.answers.replay.PyramidPass;
 import dev.retstack.graph.check.Count;
 import dev.retstack.schema.file.CorruptTraceException;
 import dev.retstack.schema.file.TraceClaim;
-import dev.retstack.service.replay.InvalidTraceException;
-import dev.retstack.service.replay.PyramidPass;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

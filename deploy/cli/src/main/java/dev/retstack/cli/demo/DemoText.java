@@ -1,5 +1,10 @@
 package dev.retstack.cli.demo;
 
+import dev.retstack.answers.export.GraphText;
+import dev.retstack.answers.table.Format;
+import dev.retstack.answers.table.TextTable;
+import dev.retstack.answers.view.AnomaliesView;
+import dev.retstack.answers.view.ReportView;
 import dev.retstack.fleet.plan.CoreSpec;
 import dev.retstack.fleet.progress.CoreResult;
 import dev.retstack.fleet.zoo.Zoo;
@@ -12,11 +17,6 @@ import dev.retstack.graph.report.CallTree;
 import dev.retstack.graph.report.Report;
 import dev.retstack.machine.isa.Isa;
 import dev.retstack.machine.isa.Isas;
-import dev.retstack.service.export.GraphText;
-import dev.retstack.service.table.Format;
-import dev.retstack.service.table.TextTable;
-import dev.retstack.service.view.AnomaliesView;
-import dev.retstack.service.view.ReportView;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.ByteOrder;

@@ -1,5 +1,7 @@
 package dev.retstack.cli.fleetfile;
 
+import dev.retstack.answers.table.Document;
+import dev.retstack.answers.table.Table;
 import dev.retstack.cli.command.Terminal;
 import dev.retstack.cli.fleet.CoreGroup;
 import dev.retstack.cli.fleet.CoreSpecs;
@@ -11,8 +13,6 @@ import dev.retstack.fleet.plan.FleetOptions;
 import dev.retstack.fleet.settings.Setting;
 import dev.retstack.fleet.settings.SiteCatalog;
 import dev.retstack.graph.check.Count;
-import dev.retstack.service.table.Document;
-import dev.retstack.service.table.Table;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -1,5 +1,7 @@
 package dev.retstack.cli.isa;
 
+import dev.retstack.answers.table.Document;
+import dev.retstack.answers.table.Table;
 import dev.retstack.fleet.zoo.Zoo;
 import dev.retstack.machine.isa.Isa;
 import dev.retstack.machine.isa.Isas;
@@ -8,8 +10,6 @@ import dev.retstack.machine.isa.call.CallForm;
 import dev.retstack.machine.isa.call.Operand;
 import dev.retstack.machine.isa.call.Slot;
 import dev.retstack.machine.loader.LoadedImage;
-import dev.retstack.service.table.Document;
-import dev.retstack.service.table.Table;
 import dev.retstack.unicorn.RegisterNames;
 import java.io.IOException;
 import java.nio.ByteOrder;

@@ -1,10 +1,10 @@
 package dev.retstack.cli.isa;
 
+import dev.retstack.answers.table.Document;
+import dev.retstack.answers.table.Table;
 import dev.retstack.fleet.zoo.Cell;
 import dev.retstack.fleet.zoo.Check;
 import dev.retstack.fleet.zoo.Verification;
-import dev.retstack.service.table.Document;
-import dev.retstack.service.table.Table;
 import java.util.List;
 import java.util.Locale;
 

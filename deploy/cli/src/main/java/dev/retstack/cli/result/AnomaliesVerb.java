@@ -1,6 +1,8 @@
 package dev.retstack.cli.result;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.retstack.answers.table.Format;
+import dev.retstack.answers.view.AnomaliesView;
 import dev.retstack.cli.command.ExitCode;
 import dev.retstack.cli.command.Output;
 import dev.retstack.graph.check.AnomalyKind;
@@ -10,8 +12,6 @@ import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.report.AnomalySum;
 import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.state.GraphState;
-import dev.retstack.service.table.Format;
-import dev.retstack.service.view.AnomaliesView;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;

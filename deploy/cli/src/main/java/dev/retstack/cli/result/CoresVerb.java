@@ -1,12 +1,12 @@
 package dev.retstack.cli.result;
 
+import dev.retstack.answers.replay.TraceReplay;
+import dev.retstack.answers.state.CoreProgress;
+import dev.retstack.answers.table.Format;
+import dev.retstack.answers.view.CoresView;
 import dev.retstack.cli.command.ExitCode;
 import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.state.GraphState;
-import dev.retstack.service.progress.CoreProgress;
-import dev.retstack.service.replay.TraceReplay;
-import dev.retstack.service.table.Format;
-import dev.retstack.service.view.CoresView;
 import java.io.IOException;
 import java.util.Comparator;
 import java.util.List;

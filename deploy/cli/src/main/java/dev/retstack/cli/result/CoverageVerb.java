@@ -1,5 +1,10 @@
 package dev.retstack.cli.result;
 
+import dev.retstack.answers.export.CoverageLcov;
+import dev.retstack.answers.state.ChunkApplier;
+import dev.retstack.answers.table.CutOff;
+import dev.retstack.answers.table.Format;
+import dev.retstack.answers.view.CoverageView;
 import dev.retstack.cli.command.CommandException;
 import dev.retstack.cli.command.ExitCode;
 import dev.retstack.cli.command.Output;
@@ -9,11 +14,6 @@ import dev.retstack.graph.coverage.CoverageBuilder;
 import dev.retstack.graph.coverage.ImageCoverage;
 import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.state.GraphState;
-import dev.retstack.service.export.CoverageLcov;
-import dev.retstack.service.partition.ChunkApplier;
-import dev.retstack.service.table.CutOff;
-import dev.retstack.service.table.Format;
-import dev.retstack.service.view.CoverageView;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -1,5 +1,7 @@
 package dev.retstack.cli.result;
 
+import dev.retstack.answers.export.TraceExport;
+import dev.retstack.answers.table.Units;
 import dev.retstack.cli.command.ExitCode;
 import dev.retstack.cli.command.FileTrouble;
 import dev.retstack.cli.command.Verb;
@@ -10,8 +12,6 @@ import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.report.UnitGroups;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.graph.totals.TimeRules;
-import dev.retstack.service.export.TraceExport;
-import dev.retstack.service.table.Units;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;

@@ -1,6 +1,8 @@
 package dev.retstack.cli.result;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.retstack.answers.replay.HotReplay;
+import dev.retstack.answers.view.HotView;
 import dev.retstack.cli.command.CommandException;
 import dev.retstack.cli.command.ExitCode;
 import dev.retstack.cli.command.FileTrouble;
@@ -18,9 +20,7 @@ import dev.retstack.graph.hot.HotProfile;
 import dev.retstack.graph.hot.HotRow;
 import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.input.Grouping;
-import dev.retstack.service.replay.HotReplay;
-import dev.retstack.service.replay.HotTopics;
-import dev.retstack.service.view.HotView;
+import dev.retstack.service.transfer.HotTopics;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -2,6 +2,8 @@ package dev.retstack.cli.result;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.retstack.answers.http.HttpToken;
+import dev.retstack.answers.http.LiveAccess;
 import dev.retstack.cli.command.CommandException;
 import dev.retstack.cli.command.Terminal;
 import dev.retstack.cli.kafka.KafkaLink;
@@ -9,8 +11,6 @@ import dev.retstack.cli.kafka.KafkaOptions;
 import dev.retstack.schema.Node;
 import dev.retstack.service.LiveClient;
 import dev.retstack.service.PipelineConfig;
-import dev.retstack.service.http.HttpToken;
-import dev.retstack.service.http.LiveAccess;
 import dev.retstack.service.nodes.NodeRecords;
 import dev.retstack.service.nodes.Role;
 import java.io.IOException;

@@ -1,5 +1,9 @@
 package dev.retstack.cli.result;
 
+import dev.retstack.answers.table.CutOff;
+import dev.retstack.answers.table.Document;
+import dev.retstack.answers.table.Table;
+import dev.retstack.answers.table.Units;
 import dev.retstack.cli.command.CommandException;
 import dev.retstack.cli.command.ExitCode;
 import dev.retstack.cli.command.FormatOption;
@@ -16,11 +20,7 @@ import dev.retstack.graph.report.Report;
 import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.schema.file.CorruptTraceException;
-import dev.retstack.service.replay.TraceToKafka;
-import dev.retstack.service.table.CutOff;
-import dev.retstack.service.table.Document;
-import dev.retstack.service.table.Table;
-import dev.retstack.service.table.Units;
+import dev.retstack.service.transfer.TraceToKafka;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;

@@ -1,5 +1,9 @@
 package dev.retstack.cli.result;
 
+import dev.retstack.answers.table.Document;
+import dev.retstack.answers.table.Format;
+import dev.retstack.answers.table.Units;
+import dev.retstack.answers.view.ReportView;
 import dev.retstack.cli.command.ExitCode;
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.limits.GraphLimits;
@@ -7,10 +11,6 @@ import dev.retstack.graph.report.Report;
 import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.report.StatRow;
 import dev.retstack.graph.state.GraphState;
-import dev.retstack.service.table.Document;
-import dev.retstack.service.table.Format;
-import dev.retstack.service.table.Units;
-import dev.retstack.service.view.ReportView;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;

@@ -1,5 +1,9 @@
 package dev.retstack.cli.result;
 
+import dev.retstack.answers.replay.TraceReplay;
+import dev.retstack.answers.table.CutOff;
+import dev.retstack.answers.table.Document;
+import dev.retstack.answers.table.Format;
 import dev.retstack.cli.command.ExitCode;
 import dev.retstack.cli.command.FormatOption;
 import dev.retstack.cli.command.Output;
@@ -7,10 +11,6 @@ import dev.retstack.cli.command.Verb;
 import dev.retstack.cli.kafka.KafkaOptions;
 import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.state.GraphState;
-import dev.retstack.service.replay.TraceReplay;
-import dev.retstack.service.table.CutOff;
-import dev.retstack.service.table.Document;
-import dev.retstack.service.table.Format;
 import java.io.IOException;
 import java.util.Locale;
 import java.util.Map;

@@ -1,5 +1,7 @@
 package dev.retstack.cli.result;
 
+import dev.retstack.answers.replay.InvalidTraceException;
+import dev.retstack.answers.replay.TraceReplay;
 import dev.retstack.cli.command.CommandException;
 import dev.retstack.cli.command.FileTrouble;
 import dev.retstack.cli.command.ProgressLine;
@@ -10,8 +12,6 @@ import dev.retstack.graph.input.CoreEnd;
 import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.schema.file.CorruptTraceException;
-import dev.retstack.service.replay.InvalidTraceException;
-import dev.retstack.service.replay.TraceReplay;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

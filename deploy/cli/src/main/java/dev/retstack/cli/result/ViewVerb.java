@@ -1,13 +1,13 @@
 package dev.retstack.cli.result;
 
+import dev.retstack.answers.http.HttpSettings;
+import dev.retstack.answers.viewer.TraceServer;
 import dev.retstack.cli.command.CommandException;
 import dev.retstack.cli.command.ExitCode;
 import dev.retstack.cli.command.Logs;
 import dev.retstack.cli.command.Shutdown;
 import dev.retstack.cli.command.Verb;
 import dev.retstack.graph.input.LateSymbols;
-import dev.retstack.service.http.HttpSettings;
-import dev.retstack.service.viewer.TraceServer;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;

@@ -1,11 +1,11 @@
 package dev.retstack.cli.result;
 
+import dev.retstack.answers.replay.TraceReplay;
 import dev.retstack.cli.command.CommandException;
 import dev.retstack.graph.calls.CoreSummary;
 import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.input.SessionNames;
 import dev.retstack.graph.state.GraphState;
-import dev.retstack.service.replay.TraceReplay;
 import java.util.Collection;
 import java.util.Map;
 import java.util.Optional;

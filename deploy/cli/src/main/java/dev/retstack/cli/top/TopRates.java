@@ -1,11 +1,11 @@
 package dev.retstack.cli.top;
 
+import dev.retstack.answers.table.Document;
+import dev.retstack.answers.table.Format;
+import dev.retstack.answers.table.Table;
+import dev.retstack.answers.table.Units;
 import dev.retstack.graph.check.Count;
 import dev.retstack.graph.input.SessionNames;
-import dev.retstack.service.table.Document;
-import dev.retstack.service.table.Format;
-import dev.retstack.service.table.Table;
-import dev.retstack.service.table.Units;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;

@@ -1,6 +1,7 @@
 package dev.retstack.cli.top;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.retstack.answers.table.Format;
 import dev.retstack.cli.command.ExitCode;
 import dev.retstack.cli.command.FormatOption;
 import dev.retstack.cli.command.Output;
@@ -11,7 +12,6 @@ import dev.retstack.cli.result.GroupOption;
 import dev.retstack.cli.result.LiveOptions;
 import dev.retstack.cli.result.UnitOption;
 import dev.retstack.graph.input.Grouping;
-import dev.retstack.service.table.Format;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.HashMap;

@@ -1,5 +1,8 @@
 package dev.retstack.cli.verb;
 
+import dev.retstack.answers.replay.InvalidTraceException;
+import dev.retstack.answers.replay.TraceCopy;
+import dev.retstack.answers.replay.TraceReplay;
 import dev.retstack.cli.command.CommandException;
 import dev.retstack.cli.command.FileTrouble;
 import dev.retstack.cli.command.ProgressLine;
@@ -7,9 +10,6 @@ import dev.retstack.cli.command.PyramidOption;
 import dev.retstack.cli.command.Terminal;
 import dev.retstack.graph.check.Count;
 import dev.retstack.schema.file.CorruptTraceException;
-import dev.retstack.service.replay.InvalidTraceException;
-import dev.retstack.service.replay.TraceCopy;
-import dev.retstack.service.replay.TraceReplay;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,9 +1,9 @@
 package dev.retstack.cli.verb;
 
+import dev.retstack.answers.replay.TraceCopy;
 import dev.retstack.cli.command.ExitCode;
 import dev.retstack.cli.command.Verb;
 import dev.retstack.cli.result.WindowOptions;
-import dev.retstack.service.replay.TraceCopy;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;

@@ -2,6 +2,9 @@ package dev.retstack.cli.verb;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.retstack.answers.table.Document;
+import dev.retstack.answers.table.Format;
+import dev.retstack.answers.table.Table;
 import dev.retstack.cli.command.CommandException;
 import dev.retstack.cli.command.ExitCode;
 import dev.retstack.cli.command.FormatOption;
@@ -10,11 +13,8 @@ import dev.retstack.cli.command.Verb;
 import dev.retstack.cli.kafka.KafkaLink;
 import dev.retstack.cli.kafka.KafkaOptions;
 import dev.retstack.graph.check.Count;
-import dev.retstack.service.replay.DeadLetters;
-import dev.retstack.service.replay.DeadLetters.Letter;
-import dev.retstack.service.table.Document;
-import dev.retstack.service.table.Format;
-import dev.retstack.service.table.Table;
+import dev.retstack.service.transfer.DeadLetters;
+import dev.retstack.service.transfer.DeadLetters.Letter;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayDeque;

@@ -1,5 +1,7 @@
 package dev.retstack.cli.verb;
 
+import dev.retstack.answers.question.View;
+import dev.retstack.answers.replay.TraceReplay;
 import dev.retstack.cli.broker.BrokerProcess;
 import dev.retstack.cli.command.CommandException;
 import dev.retstack.cli.command.DataFolder;
@@ -32,9 +34,7 @@ import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.Pipeline;
 import dev.retstack.service.PipelineConfig;
 import dev.retstack.service.progress.CoreWatch;
-import dev.retstack.service.query.View;
-import dev.retstack.service.replay.KafkaToTrace;
-import dev.retstack.service.replay.TraceReplay;
+import dev.retstack.service.transfer.KafkaToTrace;
 import dev.retstack.unicorn.Unicorn;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -1,5 +1,7 @@
 package dev.retstack.cli.verb;
 
+import dev.retstack.answers.table.Document;
+import dev.retstack.answers.table.Table;
 import dev.retstack.cli.command.ExitCode;
 import dev.retstack.cli.command.FormatOption;
 import dev.retstack.cli.command.Output;
@@ -7,8 +9,6 @@ import dev.retstack.cli.command.Verb;
 import dev.retstack.cli.doctor.Doctor;
 import dev.retstack.cli.doctor.Finding;
 import dev.retstack.cli.kafka.KafkaOptions;
-import dev.retstack.service.table.Document;
-import dev.retstack.service.table.Table;
 import java.util.List;
 import java.util.Locale;
 import picocli.CommandLine.Command;

@@ -1,5 +1,7 @@
 package dev.retstack.cli.verb;
 
+import dev.retstack.answers.table.Document;
+import dev.retstack.answers.table.Table;
 import dev.retstack.cli.command.CommandException;
 import dev.retstack.cli.command.ExitCode;
 import dev.retstack.cli.command.FormatOption;
@@ -17,8 +19,6 @@ import dev.retstack.machine.isa.Isa;
 import dev.retstack.machine.isa.Isas;
 import dev.retstack.machine.loader.LoadedImage;
 import dev.retstack.schema.linux.SystemCallNames;
-import dev.retstack.service.table.Document;
-import dev.retstack.service.table.Table;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -1,8 +1,8 @@
 package dev.retstack.cli.verb;
 
+import dev.retstack.answers.replay.TraceCopy;
 import dev.retstack.cli.command.ExitCode;
 import dev.retstack.cli.command.Verb;
-import dev.retstack.service.replay.TraceCopy;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;

@@ -1,5 +1,8 @@
 package dev.retstack.cli.verb;
 
+import dev.retstack.answers.http.HttpSettings;
+import dev.retstack.answers.http.HttpTls;
+import dev.retstack.answers.http.HttpToken;
 import dev.retstack.cli.command.CommandException;
 import dev.retstack.cli.command.ExitCode;
 import dev.retstack.cli.command.Logs;
@@ -14,9 +17,6 @@ import dev.retstack.service.Pipeline;
 import dev.retstack.service.PipelineConfig;
 import dev.retstack.service.PipelineService;
 import dev.retstack.service.checkpoint.StartAt;
-import dev.retstack.service.http.HttpSettings;
-import dev.retstack.service.http.HttpTls;
-import dev.retstack.service.http.HttpToken;
 import dev.retstack.service.kafka.GroupProtocol;
 import dev.retstack.service.kafka.KafkaSettings;
 import dev.retstack.service.kafka.OtherVersionException;

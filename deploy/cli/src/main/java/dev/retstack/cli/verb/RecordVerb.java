@@ -1,5 +1,7 @@
 package dev.retstack.cli.verb;
 
+import dev.retstack.answers.replay.InvalidTraceException;
+import dev.retstack.answers.replay.TraceReplay;
 import dev.retstack.cli.command.CommandException;
 import dev.retstack.cli.command.ExitCode;
 import dev.retstack.cli.command.FileTrouble;
@@ -22,9 +24,7 @@ import dev.retstack.machine.memory.ByteSize;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.Image;
 import dev.retstack.schema.file.TraceClaim;
-import dev.retstack.service.replay.InvalidTraceException;
-import dev.retstack.service.replay.KafkaToTrace;
-import dev.retstack.service.replay.TraceReplay;
+import dev.retstack.service.transfer.KafkaToTrace;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

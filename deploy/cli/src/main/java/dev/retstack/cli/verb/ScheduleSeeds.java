@@ -1,5 +1,7 @@
 package dev.retstack.cli.verb;
 
+import dev.retstack.answers.table.Document;
+import dev.retstack.answers.table.Table;
 import dev.retstack.cli.command.ExitCode;
 import dev.retstack.cli.command.FileTrouble;
 import dev.retstack.cli.command.FormatOption;
@@ -24,8 +26,6 @@ import dev.retstack.machine.linux.LinuxOptions;
 import dev.retstack.machine.linux.thread.Schedule;
 import dev.retstack.schema.CoreEnd;
 import dev.retstack.schema.file.TraceClaim;
-import dev.retstack.service.table.Document;
-import dev.retstack.service.table.Table;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;

@@ -1,5 +1,7 @@
 package dev.retstack.cli.verb;
 
+import dev.retstack.answers.table.Document;
+import dev.retstack.answers.table.Table;
 import dev.retstack.cli.command.CommandException;
 import dev.retstack.cli.command.ExitCode;
 import dev.retstack.cli.command.FormatOption;
@@ -12,8 +14,6 @@ import dev.retstack.machine.loader.FoundSite.State;
 import dev.retstack.machine.loader.LoadedImage;
 import dev.retstack.machine.loader.SiteFinder;
 import dev.retstack.machine.loader.elf.ElfFormatException;
-import dev.retstack.service.table.Document;
-import dev.retstack.service.table.Table;
 import java.nio.file.FileSystems;
 import java.nio.file.Path;
 import java.nio.file.PathMatcher;

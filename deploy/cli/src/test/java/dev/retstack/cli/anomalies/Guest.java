@@ -1,5 +1,6 @@
 package dev.retstack.cli.anomalies;
 
+import dev.retstack.answers.state.ChunkApplier;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.zoo.Run;
 import dev.retstack.graph.check.Severity;
@@ -15,7 +16,6 @@ import dev.retstack.graph.report.StatRow;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.machine.loader.LoadedImage;
 import dev.retstack.schema.record.RecordBatch;
-import dev.retstack.service.partition.ChunkApplier;
 import java.util.Map;
 import java.util.function.IntPredicate;
 import java.util.stream.Collectors;

@@ -2,6 +2,7 @@ package dev.retstack.cli.anomalies;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.answers.state.ChunkApplier;
 import dev.retstack.fleet.Fleet;
 import dev.retstack.fleet.core.CoreOptions;
 import dev.retstack.fleet.core.CoreOptions.ProbeKind;
@@ -25,7 +26,6 @@ import dev.retstack.schema.Image;
 import dev.retstack.schema.chunk.Chunks;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.record.RecordBatch;
-import dev.retstack.service.partition.ChunkApplier;
 import dev.retstack.testing.Seeds;
 import dev.retstack.unicorn.testing.WithoutCompiler;
 import java.io.ByteArrayOutputStream;

@@ -2,6 +2,7 @@ package dev.retstack.cli.anomalies;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.answers.state.ChunkApplier;
 import dev.retstack.graph.calls.CoreGraph;
 import dev.retstack.graph.check.AnomalyKind;
 import dev.retstack.graph.check.Stat;
@@ -11,7 +12,6 @@ import dev.retstack.graph.tree.Ending;
 import dev.retstack.graph.tree.TreeKind;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.record.RecordBatch;
-import dev.retstack.service.partition.ChunkApplier;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.retstack.answers.state.CoreProgress;
 import dev.retstack.cli.ChaosRow;
 import dev.retstack.cli.Pacer;
 import dev.retstack.cli.RetstackScript;
@@ -16,7 +17,6 @@ import dev.retstack.service.PipelineConfig;
 import dev.retstack.service.PipelineService;
 import dev.retstack.service.kafka.KafkaSettings;
 import dev.retstack.service.kafka.TopicAdmin;
-import dev.retstack.service.progress.CoreProgress;
 import dev.retstack.service.progress.CoreWatch;
 import java.io.BufferedReader;
 import java.nio.file.Path;

@@ -3,12 +3,12 @@ package dev.retstack.cli.fleet;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.retstack.answers.table.Document;
+import dev.retstack.answers.table.Format;
+import dev.retstack.answers.table.Table;
 import dev.retstack.cli.command.CommandException;
 import dev.retstack.cli.command.Terminal;
 import dev.retstack.cli.kafka.KafkaOptions;
-import dev.retstack.service.table.Document;
-import dev.retstack.service.table.Format;
-import dev.retstack.service.table.Table;
 import java.io.ByteArrayOutputStream;
 import java.io.OutputStream;
 import java.io.PrintStream;

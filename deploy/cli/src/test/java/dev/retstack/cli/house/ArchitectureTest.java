@@ -21,6 +21,7 @@ class ArchitectureTest {
   private static final String MACHINE = "dev.retstack.machine..";
   private static final String FLEET = "dev.retstack.fleet..";
   private static final String GRAPH = "dev.retstack.graph..";
+  private static final String ANSWERS = "dev.retstack.answers..";
   private static final String SERVICE = "dev.retstack.service..";
   private static final String CLI = "dev.retstack.cli..";
 
@@ -87,7 +88,7 @@ class ArchitectureTest {
           .resideInAPackage(UNICORN)
           .should()
           .dependOnClassesThat()
-          .resideInAnyPackage(SCHEMA, MACHINE, FLEET, GRAPH, SERVICE, CLI);
+          .resideInAnyPackage(SCHEMA, MACHINE, FLEET, GRAPH, ANSWERS, SERVICE, CLI);
 
   /** What runs a program does not know who traces it. */
   @ArchTest
@@ -97,7 +98,8 @@ class ArchitectureTest {
           .resideInAPackage(MACHINE)
           .should()
           .dependOnClassesThat()
-          .resideInAnyPackage(FLEET, GRAPH, SERVICE, CLI, "org.apache.kafka..", "org.slf4j..");
+          .resideInAnyPackage(
+              FLEET, GRAPH, ANSWERS, SERVICE, CLI, "org.apache.kafka..", "org.slf4j..");
 
   @ArchTest
   static final ArchRule schemasAreTheContractAndNothingElse =
@@ -111,10 +113,37 @@ class ArchitectureTest {
               MACHINE,
               FLEET,
               GRAPH,
+              ANSWERS,
               SERVICE,
               CLI,
               "org.apache.kafka..",
               "org.apache.pekko..");
+
+  /** A trace is read, shown and exported where there is no Kafka, and no job. */
+  @ArchTest
+  static final ArchRule answersNeedNoKafka =
+      noClasses()
+          .that()
+          .resideInAPackage(ANSWERS)
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage(SERVICE, CLI, "org.apache.kafka..", "org.apache.pekko.kafka..");
+
+  /** Pekko HTTP is the web server: what is answered does not depend on it. */
+  @ArchTest
+  static final ArchRule onlyTheWebServerOfAnswersMeetsPekko =
+      noClasses()
+          .that()
+          .resideInAPackage(ANSWERS)
+          .and()
+          .resideOutsideOfPackages(
+              "dev.retstack.answers.http",
+              "dev.retstack.answers.question",
+              "dev.retstack.answers.viewer",
+              "dev.retstack.answers.web")
+          .should()
+          .dependOnClassesThat()
+          .resideInAPackage("org.apache.pekko..");
 
   /** The two sides of Kafka meet only in the schemas. */
   @ArchTest
@@ -124,13 +153,13 @@ class ArchitectureTest {
           .resideInAPackage(FLEET)
           .should()
           .dependOnClassesThat()
-          .resideInAnyPackage(GRAPH, SERVICE, CLI, "org.apache.pekko..");
+          .resideInAnyPackage(GRAPH, ANSWERS, SERVICE, CLI, "org.apache.pekko..");
 
   @ArchTest
   static final ArchRule rightOfKafkaKnowsNothingOfTheLeft =
       noClasses()
           .that()
-          .resideInAnyPackage(GRAPH, SERVICE)
+          .resideInAnyPackage(GRAPH, ANSWERS, SERVICE)
           .should()
           .dependOnClassesThat()
           .resideInAnyPackage(UNICORN, MACHINE, FLEET, CLI);

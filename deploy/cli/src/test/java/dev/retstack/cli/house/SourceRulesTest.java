@@ -216,6 +216,7 @@ class SourceRulesTest {
             "emulators/fleet",
             "pipeline",
             "pipeline/graph",
+            "pipeline/answers",
             "pipeline/service",
             "pipeline/simulation",
             "deploy",

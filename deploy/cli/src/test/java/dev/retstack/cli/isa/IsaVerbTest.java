@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.retstack.answers.table.Format;
 import dev.retstack.cli.Ran;
 import dev.retstack.cli.command.ExitCode;
 import dev.retstack.fleet.zoo.Cell;
@@ -13,7 +14,6 @@ import dev.retstack.fleet.zoo.Zoo;
 import dev.retstack.machine.isa.Isas;
 import dev.retstack.machine.loader.LoadedImage;
 import dev.retstack.machine.loader.elf.ElfFile;
-import dev.retstack.service.table.Format;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;

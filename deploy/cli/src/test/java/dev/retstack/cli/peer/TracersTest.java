@@ -3,6 +3,8 @@ package dev.retstack.cli.peer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
+import dev.retstack.answers.export.GraphText;
+import dev.retstack.answers.state.ChunkApplier;
 import dev.retstack.cli.fleet.GuestImages;
 import dev.retstack.fleet.core.ImageLayout;
 import dev.retstack.fleet.settings.EventRequest;
@@ -22,8 +24,6 @@ import dev.retstack.machine.landing.LandingPage;
 import dev.retstack.machine.loader.LoadedImage;
 import dev.retstack.schema.Image;
 import dev.retstack.schema.record.RecordBatch;
-import dev.retstack.service.export.GraphText;
-import dev.retstack.service.partition.ChunkApplier;
 import java.io.StringWriter;
 import java.util.List;
 import java.util.Map;

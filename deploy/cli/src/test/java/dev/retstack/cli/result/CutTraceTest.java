@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.retstack.answers.http.HttpSettings;
+import dev.retstack.answers.viewer.TraceServer;
 import dev.retstack.cli.Ran;
 import dev.retstack.cli.SmallChunks;
 import dev.retstack.cli.command.ExitCode;
 import dev.retstack.graph.check.AnomalyMessage;
 import dev.retstack.graph.input.LateSymbols;
-import dev.retstack.service.http.HttpSettings;
-import dev.retstack.service.viewer.TraceServer;
 import dev.retstack.testing.Seeds;
 import java.io.IOException;
 import java.net.URI;

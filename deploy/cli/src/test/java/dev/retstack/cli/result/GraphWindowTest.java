@@ -2,6 +2,7 @@ package dev.retstack.cli.result;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.answers.replay.TraceReplay;
 import dev.retstack.cli.Ran;
 import dev.retstack.cli.command.ExitCode;
 import dev.retstack.graph.limits.GraphLimits;
@@ -10,7 +11,6 @@ import dev.retstack.graph.report.CallTree;
 import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.graph.tree.Ending;
-import dev.retstack.service.replay.TraceReplay;
 import dev.retstack.testing.Seeds;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.retstack.answers.http.HttpSettings;
+import dev.retstack.answers.viewer.TraceServer;
 import dev.retstack.cli.Ran;
 import dev.retstack.cli.command.ExitCode;
 import dev.retstack.cli.fleet.GuestImages;
 import dev.retstack.graph.input.LateSymbols;
-import dev.retstack.service.http.HttpSettings;
-import dev.retstack.service.viewer.TraceServer;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;

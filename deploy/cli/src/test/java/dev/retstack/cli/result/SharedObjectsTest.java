@@ -3,6 +3,7 @@ package dev.retstack.cli.result;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.retstack.answers.replay.TraceReplay;
 import dev.retstack.cli.Ran;
 import dev.retstack.cli.command.ExitCode;
 import dev.retstack.graph.check.Severity;
@@ -14,7 +15,6 @@ import dev.retstack.graph.report.FunctionRow;
 import dev.retstack.graph.report.Report;
 import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.state.GraphState;
-import dev.retstack.service.replay.TraceReplay;
 import dev.retstack.testing.Seeds;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

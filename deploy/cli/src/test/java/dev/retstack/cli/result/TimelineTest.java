@@ -2,6 +2,8 @@ package dev.retstack.cli.result;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.answers.replay.TraceReplay;
+import dev.retstack.answers.replay.TraceTimeline;
 import dev.retstack.cli.Ran;
 import dev.retstack.cli.command.ExitCode;
 import dev.retstack.graph.input.LateSymbols;
@@ -13,8 +15,6 @@ import dev.retstack.graph.report.Report;
 import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.schema.file.TraceIndex;
-import dev.retstack.service.replay.TraceReplay;
-import dev.retstack.service.replay.TraceTimeline;
 import dev.retstack.testing.Seeds;
 import java.io.IOException;
 import java.nio.file.Files;

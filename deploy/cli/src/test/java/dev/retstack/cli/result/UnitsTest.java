@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.retstack.answers.http.HttpSettings;
+import dev.retstack.answers.viewer.TraceServer;
 import dev.retstack.cli.HandMade;
 import dev.retstack.cli.Ran;
 import dev.retstack.cli.command.ExitCode;
@@ -15,8 +17,6 @@ import dev.retstack.schema.Symbol;
 import dev.retstack.schema.chunk.Chunks;
 import dev.retstack.schema.file.TraceFileWriter;
 import dev.retstack.schema.record.RecordBatch;
-import dev.retstack.service.http.HttpSettings;
-import dev.retstack.service.viewer.TraceServer;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;

@@ -2,6 +2,8 @@ package dev.retstack.cli.result;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.answers.http.HttpSettings;
+import dev.retstack.answers.viewer.TraceServer;
 import dev.retstack.cli.Ran;
 import dev.retstack.cli.command.ExitCode;
 import dev.retstack.graph.input.LateSymbols;
@@ -12,8 +14,6 @@ import dev.retstack.schema.file.IndexedTrace;
 import dev.retstack.schema.file.TraceClaim;
 import dev.retstack.schema.file.TracePyramid;
 import dev.retstack.schema.file.TracePyramidWriter;
-import dev.retstack.service.http.HttpSettings;
-import dev.retstack.service.viewer.TraceServer;
 import dev.retstack.testing.Seeds;
 import java.io.IOException;
 import java.net.ServerSocket;

@@ -2,6 +2,7 @@ package dev.retstack.cli.result;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.answers.replay.TraceReplay;
 import dev.retstack.cli.Ran;
 import dev.retstack.cli.command.ExitCode;
 import dev.retstack.graph.check.Severity;
@@ -17,7 +18,6 @@ import dev.retstack.graph.tree.TreeKind;
 import dev.retstack.schema.TraceEntry;
 import dev.retstack.schema.file.TraceFileReader;
 import dev.retstack.schema.file.TraceFileWriter;
-import dev.retstack.service.replay.TraceReplay;
 import dev.retstack.testing.Seeds;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -4,14 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.retstack.answers.http.HttpToken;
+import dev.retstack.answers.http.LiveAccess;
 import dev.retstack.cli.ChaosRow;
 import dev.retstack.cli.Pacer;
 import dev.retstack.cli.Ran;
 import dev.retstack.cli.RetstackScript;
 import dev.retstack.cli.broker.EmbeddedBroker;
 import dev.retstack.service.LiveClient;
-import dev.retstack.service.http.HttpToken;
-import dev.retstack.service.http.LiveAccess;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.net.URI;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.retstack.answers.replay.TraceReplay;
 import dev.retstack.cli.Ran;
 import dev.retstack.cli.RetstackScript;
 import dev.retstack.cli.broker.EmbeddedBroker;
@@ -22,8 +23,7 @@ import dev.retstack.schema.wire.ConfluentFrame;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.kafka.KafkaSettings;
 import dev.retstack.service.kafka.TopicAdmin;
-import dev.retstack.service.replay.KafkaToTrace;
-import dev.retstack.service.replay.TraceReplay;
+import dev.retstack.service.transfer.KafkaToTrace;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.retstack.answers.replay.TraceReplay;
 import dev.retstack.cli.Ran;
 import dev.retstack.cli.broker.EmbeddedBroker;
 import dev.retstack.cli.command.Shutdown;
@@ -23,8 +24,7 @@ import dev.retstack.schema.file.TraceFileReader;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.kafka.KafkaSettings;
-import dev.retstack.service.replay.KafkaToTrace;
-import dev.retstack.service.replay.TraceReplay;
+import dev.retstack.service.transfer.KafkaToTrace;
 import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
 import it.unimi.dsi.fastutil.longs.LongSet;
 import java.io.ByteArrayOutputStream;

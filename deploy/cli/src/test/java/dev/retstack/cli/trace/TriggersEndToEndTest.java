@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.retstack.answers.export.PerfettoExport;
+import dev.retstack.answers.question.View;
 import dev.retstack.cli.Ran;
 import dev.retstack.cli.broker.EmbeddedBroker;
 import dev.retstack.cli.fleet.GuestImages;
@@ -28,9 +30,7 @@ import dev.retstack.service.Pipeline;
 import dev.retstack.service.PipelineConfig;
 import dev.retstack.service.PipelineService;
 import dev.retstack.service.control.ControlClient;
-import dev.retstack.service.export.PerfettoExport;
 import dev.retstack.service.kafka.KafkaSettings;
-import dev.retstack.service.query.View;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;

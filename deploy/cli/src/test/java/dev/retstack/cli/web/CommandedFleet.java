@@ -1,5 +1,6 @@
 package dev.retstack.cli.web;
 
+import dev.retstack.answers.http.HttpSettings;
 import dev.retstack.cli.Applied;
 import dev.retstack.cli.Ran;
 import dev.retstack.cli.broker.EmbeddedBroker;
@@ -9,7 +10,6 @@ import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.Pipeline;
 import dev.retstack.service.PipelineConfig;
 import dev.retstack.service.PipelineService;
-import dev.retstack.service.http.HttpSettings;
 import dev.retstack.service.kafka.KafkaSettings;
 import java.nio.file.Path;
 import java.util.List;

@@ -2,9 +2,9 @@ package dev.retstack.cli.web;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.answers.web.PageRoutes;
 import dev.retstack.cli.Ran;
 import dev.retstack.cli.house.Repository;
-import dev.retstack.service.web.PageRoutes;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,8 +20,8 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Timeout(300)
 class PagePicturesTest {
-  private static final Path SERVICE = Repository.root().resolve("pipeline/service");
-  private static final Path FOLDER = SERVICE.resolve("pages");
+  private static final Path ANSWERS = Repository.root().resolve("pipeline/answers");
+  private static final Path FOLDER = ANSWERS.resolve("pages");
 
   /** The hash of the files of the pages of which they were taken. */
   private static final Path VERSION = FOLDER.resolve("version.txt");
@@ -74,7 +74,7 @@ class PagePicturesTest {
                 + " -Dtest=PagePicturesTest -Dsurefire.failIfNoSpecifiedTests=false"
                 + " -Dretstack.pictures.write")
         .isEqualTo(version);
-    String text = Files.readString(SERVICE.resolve("HTTP.md"));
+    String text = Files.readString(ANSWERS.resolve("HTTP.md"));
     for (Picture picture : PICTURES) {
       assertThat(FOLDER.resolve(picture.name + ".webp")).isNotEmptyFile();
       assertThat(text).contains("(pages/" + picture.name + ".webp)");

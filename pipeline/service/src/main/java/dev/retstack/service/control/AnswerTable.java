@@ -1,9 +1,9 @@
 package dev.retstack.service.control;
 
+import dev.retstack.answers.table.Document;
+import dev.retstack.answers.table.Table;
 import dev.retstack.schema.ControlResult;
 import dev.retstack.schema.ControlStatus;
-import dev.retstack.service.table.Document;
-import dev.retstack.service.table.Table;
 import java.time.Instant;
 import java.util.List;
 import java.util.Locale;

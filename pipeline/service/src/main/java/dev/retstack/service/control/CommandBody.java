@@ -8,7 +8,7 @@ import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
-import dev.retstack.service.http.BadRequestException;
+import dev.retstack.answers.http.BadRequestException;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Iterator;

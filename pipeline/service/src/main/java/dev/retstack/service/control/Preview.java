@@ -1,13 +1,13 @@
 package dev.retstack.service.control;
 
+import dev.retstack.answers.state.ChunkApplier;
+import dev.retstack.answers.state.CoreProgress;
+import dev.retstack.answers.table.Document;
+import dev.retstack.answers.table.Table;
 import dev.retstack.graph.symbol.SymbolTable;
 import dev.retstack.schema.Image;
 import dev.retstack.schema.Symbol;
 import dev.retstack.schema.record.FunctionName;
-import dev.retstack.service.partition.ChunkApplier;
-import dev.retstack.service.progress.CoreProgress;
-import dev.retstack.service.table.Document;
-import dev.retstack.service.table.Table;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;

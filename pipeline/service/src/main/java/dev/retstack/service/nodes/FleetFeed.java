@@ -2,6 +2,7 @@ package dev.retstack.service.nodes;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.retstack.answers.state.Deaths;
 import dev.retstack.schema.Fleet;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.wire.Topics;

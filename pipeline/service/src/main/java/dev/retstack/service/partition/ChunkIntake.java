@@ -1,5 +1,8 @@
 package dev.retstack.service.partition;
 
+import dev.retstack.answers.state.ChunkApplier;
+import dev.retstack.answers.state.CoreProgress;
+import dev.retstack.answers.state.StateCopy;
 import dev.retstack.graph.calls.BrokenCoreException;
 import dev.retstack.graph.calls.CoreSummary;
 import dev.retstack.graph.check.Count;
@@ -20,7 +23,6 @@ import dev.retstack.schema.wire.ConfluentFrame;
 import dev.retstack.service.checkpoint.Checkpoint;
 import dev.retstack.service.images.ImageRegistry;
 import dev.retstack.service.metrics.PartitionMeter;
-import dev.retstack.service.progress.CoreProgress;
 import dev.retstack.service.publish.DerivedRecords;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -1,5 +1,8 @@
 package dev.retstack.service.partition;
 
+import dev.retstack.answers.state.ChunkApplier;
+import dev.retstack.answers.state.CoreProgress;
+import dev.retstack.answers.state.StateCopy;
 import dev.retstack.graph.calls.BrokenCoreException;
 import dev.retstack.service.checkpoint.Checkpoint;
 import dev.retstack.service.checkpoint.Ledger;
@@ -8,7 +11,6 @@ import dev.retstack.service.checkpoint.UnreadableCheckpointException;
 import dev.retstack.service.images.ImageRegistry;
 import dev.retstack.service.kafka.OtherVersionException;
 import dev.retstack.service.metrics.PartitionMeter;
-import dev.retstack.service.progress.CoreProgress;
 import dev.retstack.service.progress.CoreWatch;
 import dev.retstack.service.publish.DerivedRecords;
 import java.io.IOException;

@@ -1,5 +1,7 @@
 package dev.retstack.service.partition;
 
+import dev.retstack.answers.state.ChunkApplier;
+import dev.retstack.answers.state.StateCopy;
 import dev.retstack.graph.calls.CoreSummary;
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.check.StatCounts;

@@ -1,5 +1,6 @@
 package dev.retstack.service.partition;
 
+import dev.retstack.answers.state.StateCopy;
 import dev.retstack.graph.calls.KnownCore;
 import dev.retstack.graph.input.ClockUnit;
 import dev.retstack.graph.input.CoreKey;

@@ -1,7 +1,8 @@
 package dev.retstack.service.progress;
 
+import dev.retstack.answers.state.CoreProgress;
+import dev.retstack.answers.state.Deaths;
 import dev.retstack.graph.input.CoreKey;
-import dev.retstack.service.nodes.Deaths;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;

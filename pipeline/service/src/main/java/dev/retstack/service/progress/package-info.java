@@ -1,2 +1,2 @@
-/** How far each core came; a caller that waits for the end of cores is notified. */
+/** A caller that waits for the end of cores is notified. */
 package dev.retstack.service.progress;

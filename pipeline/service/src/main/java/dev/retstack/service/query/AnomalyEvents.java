@@ -3,12 +3,13 @@ package dev.retstack.service.query;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.retstack.answers.http.BadRequestException;
+import dev.retstack.answers.http.QueryGate;
+import dev.retstack.graph.report.TaskChoice;
 import dev.retstack.schema.Anomaly;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.wire.ConfluentFrame;
 import dev.retstack.schema.wire.Visible;
-import dev.retstack.service.http.BadRequestException;
-import dev.retstack.service.http.QueryGate;
 import dev.retstack.service.kafka.EndOffsets;
 import dev.retstack.service.kafka.KafkaSettings;
 import java.time.Duration;
@@ -122,7 +123,8 @@ public final class AnomalyEvents {
     boolean wanted =
         parameters.getOrDefault("core", anomaly.getCore()).equals(anomaly.getCore())
             && parameters.getOrDefault("kind", anomaly.getKind()).equals(anomaly.getKind())
-            && Answers.task(parameters).has(anomaly.getTaskId(), taskName(anomaly));
+            && new TaskChoice(parameters.getOrDefault("task", ""))
+                .has(anomaly.getTaskId(), taskName(anomaly));
     return wanted
         ? ByteString.fromString(
             Visible.lines(

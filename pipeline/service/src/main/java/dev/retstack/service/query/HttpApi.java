@@ -12,26 +12,30 @@ import static org.apache.pekko.http.javadsl.server.Directives.path;
 import static org.apache.pekko.http.javadsl.server.Directives.pathPrefix;
 import static org.apache.pekko.http.javadsl.server.Directives.reject;
 
+import dev.retstack.answers.http.Access;
+import dev.retstack.answers.http.Endpoint;
+import dev.retstack.answers.http.HttpSettings;
+import dev.retstack.answers.http.Nonces;
+import dev.retstack.answers.http.QueryGate;
+import dev.retstack.answers.http.Refusals;
+import dev.retstack.answers.http.RequestDeadline;
+import dev.retstack.answers.http.SchemaRoutes;
+import dev.retstack.answers.question.Questions;
+import dev.retstack.answers.view.Coverage;
+import dev.retstack.answers.web.PageRoutes;
 import dev.retstack.schema.Node;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.control.ControlRoutes;
-import dev.retstack.service.http.Access;
-import dev.retstack.service.http.Endpoint;
-import dev.retstack.service.http.HttpSettings;
-import dev.retstack.service.http.MemberQuestion;
-import dev.retstack.service.http.QueryGate;
-import dev.retstack.service.http.Refusals;
-import dev.retstack.service.http.RequestDeadline;
-import dev.retstack.service.http.SchemaRoutes;
 import dev.retstack.service.identity.AnswerSeal;
 import dev.retstack.service.identity.Handshake;
-import dev.retstack.service.identity.Nonces;
+import dev.retstack.service.identity.MemberQuestion;
 import dev.retstack.service.metrics.Samples;
 import dev.retstack.service.nodes.Role;
-import dev.retstack.service.view.Coverage;
-import dev.retstack.service.web.PageRoutes;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -58,16 +62,10 @@ import org.apache.pekko.util.ByteString;
 /**
  * The HTTP side of a member: questions about what the job has reconstructed, this member's health,
  * and the schemas of what is published. Any member answers for all: the headers {@value
- * MemberQuestion#PARTITIONS} and {@value #PARTS} say which partitions are in an answer, and from
- * whom.
+ * Questions#PARTITIONS} and {@value Questions#PARTS} say which partitions are in an answer, and
+ * from whom.
  */
 public final class HttpApi {
-  /** Header of answers of the whole job: {@code 0=host:7070 age=12 lag=0, 1=missing}. */
-  public static final String PARTS = "Retstack-Parts";
-
-  /** Header of answers about a time: {@code cores=1; chunks=3; records=9; fetched=4096; ms=7}. */
-  public static final String WINDOW = "Retstack-Window";
-
   private static final ContentType EVENT_STREAM = MediaTypes.TEXT_EVENT_STREAM.toContentType();
   private static final PathMatcher0 EVENTS = PathMatchers.segment("anomalies").slash("events");
   private static final ContentType PROMETHEUS = ContentTypes.parse(Samples.CONTENT_TYPE);
@@ -131,7 +129,7 @@ public final class HttpApi {
     Route events = path(EVENTS, this::events);
     Route openapi =
         path("openapi.json", () -> complete(Questions.json(200, OpenApi.document(served))));
-    Route parts = path("parts", () -> questions.cores(Endpoint.PARTS, this::parts));
+    Route parts = path("parts", () -> questions.parts(this::running, job.watch()::unreachable));
     Route history = path("history", () -> questions.history(job::past, job.own().partitionCount()));
     Route ofMember = path(OWN_PARTS, own::route);
     Route health = pathPrefix("health", this::health);
@@ -172,8 +170,7 @@ public final class HttpApi {
       return response;
     }
     AnswerSeal seal = job.nodes().seal(challenge, Access.question(request.getUri()));
-    String partitions =
-        response.getHeader(MemberQuestion.PARTITIONS).map(HttpHeader::value).orElse("");
+    String partitions = response.getHeader(Questions.PARTITIONS).map(HttpHeader::value).orElse("");
     seal.add(MemberQuestion.head(response.status().intValue(), partitions));
     Source<ByteString, ?> body =
         response
@@ -210,8 +207,11 @@ public final class HttpApi {
     return complete(Questions.json(200, "{\"status\":\"live\"}\n"));
   }
 
-  private Answer parts(Job.Cores cores, Map<String, String> parameters) {
-    return Answers.parts(cores, job.nodes(), job.watch().unreachable(), parameters);
+  private List<Node> running() {
+    List<Node> running = new ArrayList<>(List.of(job.nodes().self()));
+    running.addAll(job.nodes().others());
+    running.sort(Comparator.comparing(Node::getNode));
+    return running;
   }
 
   /** A member that does not have the role sends those who ask on to one that does. */

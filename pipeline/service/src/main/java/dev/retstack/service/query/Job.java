@@ -1,5 +1,16 @@
 package dev.retstack.service.query;
 
+import dev.retstack.answers.history.History;
+import dev.retstack.answers.http.HeapRoom;
+import dev.retstack.answers.http.HttpSettings;
+import dev.retstack.answers.question.QuerySource;
+import dev.retstack.answers.question.View;
+import dev.retstack.answers.question.WindowQuestion;
+import dev.retstack.answers.state.CoreProgress;
+import dev.retstack.answers.state.Deaths;
+import dev.retstack.answers.state.StateCopy;
+import dev.retstack.answers.view.Coverage;
+import dev.retstack.answers.view.PartRow;
 import dev.retstack.graph.input.CoreEnd;
 import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.state.ForgottenSessions;
@@ -8,21 +19,12 @@ import dev.retstack.graph.top.CoreSum;
 import dev.retstack.graph.top.TopBuilder;
 import dev.retstack.schema.Node;
 import dev.retstack.schema.wire.NearNames;
-import dev.retstack.service.history.History;
-import dev.retstack.service.http.HeapRoom;
-import dev.retstack.service.http.HttpSettings;
 import dev.retstack.service.identity.GroupRoll;
 import dev.retstack.service.identity.SignedNode;
 import dev.retstack.service.kafka.EndOffsets;
-import dev.retstack.service.nodes.Deaths;
 import dev.retstack.service.nodes.FleetFeed;
 import dev.retstack.service.nodes.NodeFeed;
 import dev.retstack.service.partition.PartitionPlaces;
-import dev.retstack.service.partition.StateCopy;
-import dev.retstack.service.progress.CoreProgress;
-import dev.retstack.service.view.Coverage;
-import dev.retstack.service.view.PartRow;
-import dev.retstack.service.window.WindowQuestion;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -85,23 +87,6 @@ public final class Job implements AutoCloseable {
     this.room = new HeapRoom(http.heldBytesMax());
   }
 
-  /**
-   * How far the cores of all partitions came.
-   *
-   * @param forgotten cores that are no longer among them
-   * @param refused cores that never were, since there was no room for them
-   */
-  public record Cores(
-      List<CoreProgress> cores,
-      ForgottenSessions forgotten,
-      List<RefusedCores.Row> refused,
-      Coverage coverage) {
-    public Cores {
-      cores = List.copyOf(cores);
-      refused = List.copyOf(refused);
-    }
-  }
-
   private static final int NEAR_MAX = 3;
 
   private record Gathered(Map<Integer, Part> parts, Coverage coverage) {}
@@ -131,11 +116,11 @@ public final class Job implements AutoCloseable {
   /** How far each core came, as a question that nobody else holds a share for. */
   public CompletionStage<List<CoreProgress>> progress() {
     HeapRoom.Share share = room.share();
-    return cores(share).thenApply(Cores::cores).whenComplete((_, _) -> share.close());
+    return cores(share).thenApply(QuerySource.Cores::cores).whenComplete((_, _) -> share.close());
   }
 
   /** How far each core came, at any member. */
-  CompletionStage<Cores> cores(HeapRoom.Share share) {
+  CompletionStage<QuerySource.Cores> cores(HeapRoom.Share share) {
     share.weigh(CORES_WEIGHT);
     return gather(Part.Wanted.of(Part.Kind.CORES), share)
         .thenApply(
@@ -151,26 +136,18 @@ public final class Job implements AutoCloseable {
                 refused.addAll(own.refused());
               }
               cores.sort(Comparator.comparing(CoreProgress::key));
-              return new Cores(cores, forgotten, refused, found.coverage());
+              return new QuerySource.Cores(cores, forgotten, refused, found.coverage());
             });
   }
 
-  /**
-   * What the partitions add up to.
-   *
-   * @param totals of those that are there
-   * @param states whether a core runs, is dead, or how it ended
-   */
-  public record Totals(TopBuilder totals, Function<CoreSum, String> states, Coverage coverage) {}
-
   /** What all partitions add up to, of which no state is copied. */
-  CompletionStage<Totals> totals(HeapRoom.Share share) {
+  CompletionStage<QuerySource.Totals> totals(HeapRoom.Share share) {
     return gather(Part.Wanted.of(Part.Kind.TOTALS), share)
         .thenApplyAsync(
             found -> {
               TopBuilder totals = new TopBuilder();
               found.parts().values().forEach(part -> part.addTotals(totals));
-              return new Totals(totals, states(found.parts()), found.coverage());
+              return new QuerySource.Totals(totals, states(found.parts()), found.coverage());
             });
   }
 
@@ -221,21 +198,8 @@ public final class Job implements AutoCloseable {
     return NearNames.of(wanted, others, NEAR_MAX);
   }
 
-  /**
-   * How fast the job worked lately.
-   *
-   * @param members that reported their past
-   * @param missing which did not, and why
-   */
-  record Past(List<History.Slot> slots, int members, List<String> missing) {
-    Past {
-      slots = List.copyOf(slots);
-      missing = List.copyOf(missing);
-    }
-  }
-
   /** What all members report of their past; no partition is asked. */
-  CompletionStage<Past> past(HeapRoom.Share share) {
+  CompletionStage<QuerySource.Past> past(HeapRoom.Share share) {
     List<CompletableFuture<PeerClient.Said>> asked = ask(Part.Wanted.of(Part.Kind.HISTORY), share);
     return CompletableFuture.allOf(asked.toArray(CompletableFuture[]::new))
         .thenApply(
@@ -255,7 +219,7 @@ public final class Job implements AutoCloseable {
                   missing.add(said.node().getNode() + ": " + said.failure());
                 }
               }
-              return new Past(History.merge(told), told.size(), missing);
+              return new QuerySource.Past(History.merge(told), told.size(), missing);
             });
   }
 

@@ -1,11 +1,13 @@
 package dev.retstack.service.query;
 
-import dev.retstack.service.http.HeapRoom;
-import dev.retstack.service.replay.TraceTimeline;
-import dev.retstack.service.search.HitsQuestion;
-import dev.retstack.service.table.Document;
-import dev.retstack.service.view.AboutView;
-import dev.retstack.service.window.WindowQuestion;
+import dev.retstack.answers.http.HeapRoom;
+import dev.retstack.answers.question.HitsQuestion;
+import dev.retstack.answers.question.QuerySource;
+import dev.retstack.answers.question.View;
+import dev.retstack.answers.question.WindowQuestion;
+import dev.retstack.answers.replay.TraceTimeline;
+import dev.retstack.answers.table.Document;
+import dev.retstack.answers.view.AboutView;
 import java.util.concurrent.CompletionStage;
 
 /**
@@ -31,17 +33,17 @@ record JobSource(String name, Job job, Windows windows, boolean control) impleme
   }
 
   @Override
-  public CompletionStage<Job.Cores> cores(HeapRoom.Share share) {
+  public CompletionStage<QuerySource.Cores> cores(HeapRoom.Share share) {
     return job.cores(share);
   }
 
   @Override
-  public CompletionStage<Job.Totals> totals(HeapRoom.Share share) {
+  public CompletionStage<QuerySource.Totals> totals(HeapRoom.Share share) {
     return job.totals(share);
   }
 
   @Override
-  public CompletionStage<Windows.Seen> window(
+  public CompletionStage<QuerySource.Seen> window(
       WindowQuestion question, boolean counts, HeapRoom.Share share) {
     return windows.view(question, counts, share);
   }
@@ -50,24 +52,25 @@ record JobSource(String name, Job job, Windows windows, boolean control) impleme
    * Answers for all cores from the call trees of the states, because their log is too long to read.
    */
   @Override
-  public CompletionStage<Windows.Seen> stacks(WindowQuestion question, HeapRoom.Share share) {
+  public CompletionStage<QuerySource.Seen> stacks(WindowQuestion question, HeapRoom.Share share) {
     return question.isAll()
-        ? view(share).thenApply(view -> new Windows.Seen(view, new Windows.Cost(0, 0, 0, 0, 0)))
+        ? view(share)
+            .thenApply(view -> new QuerySource.Seen(view, new QuerySource.Cost(0, 0, 0, 0, 0)))
         : windows.stacks(question, share);
   }
 
   @Override
-  public CompletionStage<Windows.Searched> hits(HitsQuestion question, HeapRoom.Share share) {
+  public CompletionStage<QuerySource.Searched> hits(HitsQuestion question, HeapRoom.Share share) {
     return windows.hits(question, share);
   }
 
   @Override
-  public CompletionStage<Windows.Traced> trace(WindowQuestion question, HeapRoom.Share share) {
+  public CompletionStage<QuerySource.Traced> trace(WindowQuestion question, HeapRoom.Share share) {
     return windows.trace(question, share);
   }
 
   @Override
-  public CompletionStage<Windows.Drawn> timeline(
+  public CompletionStage<QuerySource.Drawn> timeline(
       WindowQuestion question, TraceTimeline.Drawing drawing, HeapRoom.Share share) {
     return windows.timeline(question, drawing, share);
   }

@@ -3,10 +3,10 @@ package dev.retstack.service.query;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.retstack.service.http.CommandGuard;
-import dev.retstack.service.http.Endpoint;
-import dev.retstack.service.http.MemberQuestion;
-import dev.retstack.service.http.Parameter;
+import dev.retstack.answers.http.CommandGuard;
+import dev.retstack.answers.http.Endpoint;
+import dev.retstack.answers.http.Parameter;
+import dev.retstack.answers.question.Questions;
 import dev.retstack.service.metrics.Samples;
 import java.util.Collection;
 import java.util.List;
@@ -49,7 +49,7 @@ final class OpenApi {
             "description",
             "Questions about what a member of the pipeline has reconstructed. Answers are true for"
                 + " the partitions that the header "
-                + MemberQuestion.PARTITIONS
+                + Questions.PARTITIONS
                 + " names.");
     document.putArray("servers").addObject().put("url", "/");
     document.set("paths", paths);

@@ -4,10 +4,10 @@ import static org.apache.pekko.http.javadsl.server.Directives.complete;
 import static org.apache.pekko.http.javadsl.server.Directives.extractRequest;
 import static org.apache.pekko.http.javadsl.server.Directives.parameterMap;
 
-import dev.retstack.service.http.Access;
-import dev.retstack.service.http.Endpoint;
-import dev.retstack.service.http.HeapRoom;
-import dev.retstack.service.http.QueryGate;
+import dev.retstack.answers.http.Access;
+import dev.retstack.answers.http.Endpoint;
+import dev.retstack.answers.http.HeapRoom;
+import dev.retstack.answers.http.QueryGate;
 import dev.retstack.service.identity.AnswerSeal;
 import dev.retstack.service.identity.Handshake;
 import dev.retstack.service.nodes.NodeFeed;

@@ -1,5 +1,8 @@
 package dev.retstack.service.query;
 
+import dev.retstack.answers.history.History;
+import dev.retstack.answers.state.CoreProgress;
+import dev.retstack.answers.state.StateCopy;
 import dev.retstack.graph.input.CoreEnd;
 import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.limits.GraphLimits;
@@ -7,12 +10,9 @@ import dev.retstack.graph.places.Place;
 import dev.retstack.graph.state.ForgottenSessions;
 import dev.retstack.graph.state.RefusedCores;
 import dev.retstack.graph.top.TopBuilder;
-import dev.retstack.service.history.History;
 import dev.retstack.service.partition.PartitionMeasure;
 import dev.retstack.service.partition.PartitionPlaces;
 import dev.retstack.service.partition.PartitionTotals;
-import dev.retstack.service.partition.StateCopy;
-import dev.retstack.service.progress.CoreProgress;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;

@@ -1,8 +1,8 @@
 package dev.retstack.service.query;
 
-import dev.retstack.service.http.HeapRoom;
+import dev.retstack.answers.http.HeapRoom;
+import dev.retstack.answers.state.StateCopy;
 import dev.retstack.service.identity.AnswerSeal;
-import dev.retstack.service.partition.StateCopy;
 import java.io.DataInputStream;
 import java.io.EOFException;
 import java.io.FilterInputStream;

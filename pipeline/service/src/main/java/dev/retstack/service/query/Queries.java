@@ -1,15 +1,15 @@
 package dev.retstack.service.query;
 
+import dev.retstack.answers.http.HeapRoom;
+import dev.retstack.answers.question.View;
+import dev.retstack.answers.state.CoreProgress;
+import dev.retstack.answers.state.StateCopy;
 import dev.retstack.graph.input.CoreKey;
-import dev.retstack.service.history.HistoryWatch;
-import dev.retstack.service.http.HeapRoom;
 import dev.retstack.service.partition.PartitionGraph;
 import dev.retstack.service.partition.PartitionMeasure;
 import dev.retstack.service.partition.PartitionPlaces;
 import dev.retstack.service.partition.PartitionTotals;
 import dev.retstack.service.partition.Partitions;
-import dev.retstack.service.partition.StateCopy;
-import dev.retstack.service.progress.CoreProgress;
 import dev.retstack.service.progress.CoreWatch;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,5 +1,7 @@
 package dev.retstack.service.query;
 
+import dev.retstack.answers.state.CoreProgress;
+import dev.retstack.answers.state.Deaths;
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.input.CoreEnd;
 import dev.retstack.graph.limits.StateBudget;
@@ -7,10 +9,8 @@ import dev.retstack.service.kafka.EndOffsets;
 import dev.retstack.service.metrics.Meters;
 import dev.retstack.service.metrics.Metric;
 import dev.retstack.service.metrics.Samples;
-import dev.retstack.service.nodes.Deaths;
 import dev.retstack.service.nodes.FleetFeed;
 import dev.retstack.service.partition.PartitionMeasure;
-import dev.retstack.service.progress.CoreProgress;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;

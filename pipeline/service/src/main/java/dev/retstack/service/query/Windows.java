@@ -1,5 +1,22 @@
 package dev.retstack.service.query;
 
+import dev.retstack.answers.http.BadRequestException;
+import dev.retstack.answers.http.HeapRoom;
+import dev.retstack.answers.question.Drawers;
+import dev.retstack.answers.question.HitsQuestion;
+import dev.retstack.answers.question.QuerySource;
+import dev.retstack.answers.question.View;
+import dev.retstack.answers.question.WindowQuestion;
+import dev.retstack.answers.replay.ChunkReplay;
+import dev.retstack.answers.replay.InvalidTraceException;
+import dev.retstack.answers.replay.KeptNames;
+import dev.retstack.answers.replay.PyramidPass;
+import dev.retstack.answers.replay.TraceReplay;
+import dev.retstack.answers.replay.TraceTimeline;
+import dev.retstack.answers.replay.WindowChunks;
+import dev.retstack.answers.search.CallSearch;
+import dev.retstack.answers.state.ChunkApplier;
+import dev.retstack.answers.view.Coverage;
 import dev.retstack.graph.calls.BrokenCoreException;
 import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.input.ImageInfo;
@@ -13,26 +30,12 @@ import dev.retstack.graph.totals.TimeRules;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.Image;
 import dev.retstack.schema.file.TraceFileWriter;
-import dev.retstack.service.http.BadRequestException;
-import dev.retstack.service.http.HeapRoom;
 import dev.retstack.service.images.ImageRegistry;
-import dev.retstack.service.images.KeptNames;
 import dev.retstack.service.kafka.KafkaSettings;
 import dev.retstack.service.metrics.Meters;
-import dev.retstack.service.partition.ChunkApplier;
 import dev.retstack.service.partition.PartitionPlaces;
-import dev.retstack.service.replay.ChunkReplay;
-import dev.retstack.service.replay.InvalidTraceException;
-import dev.retstack.service.replay.PyramidPass;
-import dev.retstack.service.replay.TraceReplay;
-import dev.retstack.service.replay.TraceTimeline;
-import dev.retstack.service.replay.WindowChunks;
-import dev.retstack.service.search.CallSearch;
-import dev.retstack.service.search.HitsQuestion;
-import dev.retstack.service.view.Coverage;
 import dev.retstack.service.window.LogConsumers;
 import dev.retstack.service.window.LogReader;
-import dev.retstack.service.window.WindowQuestion;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -62,12 +65,6 @@ public final class Windows implements AutoCloseable {
 
   /** What a window is expected to take, with its chunks. */
   private static final long EXPECTED_BYTES = 64 << 20;
-
-  /** Nodes of stacks of one answer, of a core at least, and of a core at most. */
-  private static final int STACKS_MAX = 1 << 20;
-
-  private static final int STACKS_LEAST = 1 << 12;
-  private static final int STACKS_MOST = 1 << 18;
 
   private static final Duration IMAGE = Duration.ofSeconds(5);
   private static final Duration IMAGE_ANSWER = IMAGE.plusSeconds(5);
@@ -111,22 +108,6 @@ public final class Windows implements AutoCloseable {
     this.meters = meters;
   }
 
-  /** What reading from the log took. */
-  public record Cost(int cores, long chunks, long records, long fetchedBytes, long millis) {
-    /** Of a header. */
-    String header() {
-      return "cores=%d; chunks=%d; records=%d; fetched=%d; ms=%d"
-          .formatted(cores, chunks, records, fetchedBytes, millis);
-    }
-  }
-
-  /** A window, ready for the views. */
-  public record Seen(View view, Cost cost) {}
-
-  /** A window as a recorded trace. */
-  @SuppressWarnings("ArrayRecordComponent") // handed over once, never compared nor a key
-  public record Traced(byte[] trace, Coverage coverage, Cost cost) {}
-
   private record CoreWindow(PartitionPlaces.Core at, List<Chunk> chunks) {
     long lastTime() {
       return LogReader.lastTime(at.places());
@@ -134,61 +115,53 @@ public final class Windows implements AutoCloseable {
   }
 
   private record Read(
-      List<CoreWindow> cores, Map<String, Image> images, Coverage coverage, Cost cost) {}
+      List<CoreWindow> cores,
+      Map<String, Image> images,
+      Coverage coverage,
+      QuerySource.Cost cost) {}
 
   /**
    * The window as a view.
    *
    * @param counts whether only what is in the window counts
    */
-  CompletionStage<Seen> view(WindowQuestion question, boolean counts, HeapRoom.Share share) {
+  CompletionStage<QuerySource.Seen> view(
+      WindowQuestion question, boolean counts, HeapRoom.Share share) {
     return read(question, counts, _ -> question, share)
         .thenApplyAsync(read -> see(read, question, counts, GraphLimits.DEFAULT));
   }
 
   /** The window as a view of what is in it, whose calls add up by their stacks. */
-  CompletionStage<Seen> stacks(WindowQuestion question, HeapRoom.Share share) {
+  CompletionStage<QuerySource.Seen> stacks(WindowQuestion question, HeapRoom.Share share) {
     return read(question, true, _ -> question, share)
-        .thenApplyAsync(read -> see(read, question, true, stackLimits(read.cores().size())));
-  }
-
-  /** Limits of a state of this number of cores, whose calls add up by their stacks. */
-  public static GraphLimits stackLimits(int cores) {
-    return GraphLimits.DEFAULT.withStacks(
-        Math.clamp(STACKS_MAX / Math.max(1, cores), STACKS_LEAST, STACKS_MOST));
+        .thenApplyAsync(read -> see(read, question, true, View.stackLimits(read.cores().size())));
   }
 
   /** The window as a trace, which begins with a keyframe and has the images that it needs. */
-  CompletionStage<Traced> trace(WindowQuestion question, HeapRoom.Share share) {
+  CompletionStage<QuerySource.Traced> trace(WindowQuestion question, HeapRoom.Share share) {
     return read(question, true, _ -> question, share).thenApplyAsync(Windows::write);
   }
 
-  /** What a search found. */
-  public record Searched(CallSearch.Found found, Coverage coverage, Cost cost) {}
-
   /** Where calls of some functions are. */
-  CompletionStage<Searched> hits(HitsQuestion question, HeapRoom.Share share) {
+  CompletionStage<QuerySource.Searched> hits(HitsQuestion question, HeapRoom.Share share) {
     return read(question.window(), true, _ -> question.window(), share)
         .thenApplyAsync(read -> search(read, question));
   }
 
-  private Searched search(Read read, HitsQuestion question) {
+  private QuerySource.Searched search(Read read, HitsQuestion question) {
     CallSearch search = question.search();
     replay(read, PyramidPass.state(search).named(names), question.window().window(false))
         .cores()
         .forEach(PyramidPass::closeOpen);
-    return new Searched(search.found(), read.coverage(), read.cost());
+    return new QuerySource.Searched(search.found(), read.coverage(), read.cost());
   }
-
-  /** What cores did in a window. */
-  public record Drawn(List<TraceTimeline.Answer> cores, Coverage coverage, Cost cost) {}
 
   /**
    * What each core did in the window.
    *
    * @param drawing how fine
    */
-  CompletionStage<Drawn> timeline(
+  CompletionStage<QuerySource.Drawn> timeline(
       WindowQuestion question, TraceTimeline.Drawing drawing, HeapRoom.Share share) {
     long start = System.nanoTime();
     return job.places(question, Part.Kind.TILES, share)
@@ -198,7 +171,7 @@ public final class Windows implements AutoCloseable {
               Shape shape = new Shape(question, drawing);
               Map<CoreKey, CoreWindow> read = new HashMap<>();
               Map<String, Image> known = new HashMap<>();
-              Cost cost = new Cost(count, 0, 0, 0, 0);
+              QuerySource.Cost cost = new QuerySource.Cost(count, 0, 0, 0, 0);
               List<PartitionPlaces> chunks = shape.ofChunks(found.partitions());
               if (!chunks.isEmpty()) {
                 try {
@@ -226,10 +199,11 @@ public final class Windows implements AutoCloseable {
                 throw new UncheckedIOException(e);
               }
               long millis = (System.nanoTime() - start) / 1_000_000;
-              return new Drawn(
+              return new QuerySource.Drawn(
                   drawn,
                   found.coverage(),
-                  new Cost(count, cost.chunks(), cost.records(), cost.fetchedBytes(), millis));
+                  new QuerySource.Cost(
+                      count, cost.chunks(), cost.records(), cost.fetchedBytes(), millis));
             },
             threads);
   }
@@ -431,7 +405,10 @@ public final class Windows implements AutoCloseable {
     Map<String, Image> named = images(cores);
     long millis = (System.nanoTime() - start) / 1_000_000;
     return new Read(
-        cores, named, found.coverage(), new Cost(count, chunks, records, fetched, millis));
+        cores,
+        named,
+        found.coverage(),
+        new QuerySource.Cost(count, chunks, records, fetched, millis));
   }
 
   /** How many cores are meant: at least one, and not too many. */
@@ -493,10 +470,11 @@ public final class Windows implements AutoCloseable {
         .image();
   }
 
-  private Seen see(Read read, WindowQuestion question, boolean counts, GraphLimits limits) {
+  private QuerySource.Seen see(
+      Read read, WindowQuestion question, boolean counts, GraphLimits limits) {
     StateBudget budget = new StateBudget(job.room().most(), 0);
     GraphState state = new GraphState(limits, rules, budget).named(names).anywhere();
-    return new Seen(
+    return new QuerySource.Seen(
         new View(replay(read, state, question.window(counts)), read.coverage()), read.cost());
   }
 
@@ -515,7 +493,7 @@ public final class Windows implements AutoCloseable {
     }
   }
 
-  private static Traced write(Read read) {
+  private static QuerySource.Traced write(Read read) {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     try (TraceFileWriter writer = TraceFileWriter.to(out)) {
       for (Image image : read.images().values()) {
@@ -529,7 +507,7 @@ public final class Windows implements AutoCloseable {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-    return new Traced(out.toByteArray(), read.coverage(), read.cost());
+    return new QuerySource.Traced(out.toByteArray(), read.coverage(), read.cost());
   }
 
   @Override

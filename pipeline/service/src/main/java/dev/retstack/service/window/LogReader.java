@@ -1,13 +1,14 @@
 package dev.retstack.service.window;
 
+import dev.retstack.answers.http.BadRequestException;
+import dev.retstack.answers.question.WindowQuestion;
+import dev.retstack.answers.replay.WindowChunks;
 import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.places.Place;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.chunk.Chunks;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.wire.ConfluentFrame;
-import dev.retstack.service.http.BadRequestException;
-import dev.retstack.service.replay.WindowChunks;
 import java.time.Duration;
 import java.util.List;
 import org.apache.kafka.clients.consumer.ConsumerRecord;

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.retstack.answers.state.StateCopy;
 import dev.retstack.graph.input.LateSymbols;
 import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.limits.StateBudget;
@@ -13,7 +14,6 @@ import dev.retstack.service.kafka.GroupMember;
 import dev.retstack.service.kafka.GroupProtocol;
 import dev.retstack.service.kafka.KafkaSettings;
 import dev.retstack.service.kafka.TopicAdmin;
-import dev.retstack.service.partition.StateCopy;
 import dev.retstack.service.support.JoinedGroup;
 import dev.retstack.service.support.TestBroker;
 import dev.retstack.service.support.TopicReader;

@@ -2,10 +2,10 @@ package dev.retstack.service.images;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.answers.support.CoreScript;
 import dev.retstack.schema.Image;
 import dev.retstack.schema.wire.ConfluentFrame;
 import dev.retstack.service.metrics.Meters;
-import dev.retstack.service.support.CoreScript;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

@@ -2,6 +2,7 @@ package dev.retstack.service.nodes;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.answers.state.Deaths;
 import dev.retstack.schema.Fleet;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

@@ -3,6 +3,7 @@ package dev.retstack.service.partition;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.retstack.answers.state.StateCopy;
 import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.limits.StateBudget;
 import dev.retstack.graph.snapshot.ByteInput;

@@ -2,9 +2,10 @@ package dev.retstack.service.progress;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.retstack.answers.state.CoreProgress;
+import dev.retstack.answers.state.Deaths;
 import dev.retstack.graph.input.CoreEnd;
 import dev.retstack.graph.input.CoreKey;
-import dev.retstack.service.nodes.Deaths;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;

@@ -3,10 +3,10 @@ package dev.retstack.service.query;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.retstack.service.http.BadRequestException;
-import dev.retstack.service.http.HeapRoom;
+import dev.retstack.answers.http.BadRequestException;
+import dev.retstack.answers.http.HeapRoom;
+import dev.retstack.answers.state.StateCopy;
 import dev.retstack.service.identity.AnswerSeal;
-import dev.retstack.service.partition.StateCopy;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.util.ArrayList;

@@ -3,12 +3,12 @@ package dev.retstack.service.query;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.retstack.answers.http.HeapRoom;
+import dev.retstack.answers.state.StateCopy;
 import dev.retstack.schema.Node;
-import dev.retstack.service.http.HeapRoom;
 import dev.retstack.service.identity.AnswerSeal;
 import dev.retstack.service.identity.MemberKey;
 import dev.retstack.service.identity.SignedNode;
-import dev.retstack.service.partition.StateCopy;
 import dev.retstack.testing.Seeds;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;

@@ -1,5 +1,6 @@
 package dev.retstack.service.support;
 
+import dev.retstack.answers.support.CoreScript;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.ClockUnit;
 import dev.retstack.schema.CoreEnd;

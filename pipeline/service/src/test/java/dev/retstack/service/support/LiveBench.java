@@ -1,5 +1,7 @@
 package dev.retstack.service.support;
 
+import dev.retstack.answers.support.CoreScript;
+import dev.retstack.answers.support.RandomFleet;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.LiveClient;
 import dev.retstack.service.Pipeline;
@@ -7,7 +9,7 @@ import dev.retstack.service.PipelineConfig;
 import dev.retstack.service.kafka.GroupProtocol;
 import dev.retstack.service.kafka.KafkaSettings;
 import dev.retstack.service.kafka.TopicAdmin;
-import dev.retstack.service.replay.TraceProducer;
+import dev.retstack.service.transfer.TraceProducer;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

@@ -1,0 +1,2 @@
+/** Recorded traces: replayed, indexed, cut and merged. */
+package dev.retstack.answers.replay;

@@ -1,2 +1,0 @@
-/** Call trees in the forms of people and of other tools. */
-package dev.retstack.service.export;

@@ -1,2 +1,0 @@
-/** What a member presents and trusts over HTTPS. */
-package dev.retstack.service.tls;

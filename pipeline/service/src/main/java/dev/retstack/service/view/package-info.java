@@ -1,2 +1,0 @@
-/** Every view as a table, and the lines around it. */
-package dev.retstack.service.view;
