@@ -2,14 +2,12 @@ package dev.retstack.simulation;
 
 import dev.retstack.answers.state.ChunkApplier;
 import dev.retstack.graph.input.ApplyResult;
+import dev.retstack.graph.limits.GraphLimits;
+import dev.retstack.graph.limits.StateBudget;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.schema.Chunk;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.simulation.model.ModelCore;
-import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
-import java.io.DataInputStream;
-import java.io.DataOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 
@@ -86,13 +84,7 @@ final class Consumer {
 
   /** Stores the state; false where another owner came. */
   boolean snapshot() {
-    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-    try (DataOutputStream out = new DataOutputStream(bytes)) {
-      state().writeTo(out);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-    return store.put(epoch, next, bytes.toByteArray());
+    return store.put(epoch, next, state().copy());
   }
 
   void commit() {
@@ -103,7 +95,7 @@ final class Consumer {
     try {
       return bytes.length == 0
           ? new GraphState()
-          : GraphState.readFrom(new DataInputStream(new ByteArrayInputStream(bytes)));
+          : GraphState.ofCopy(bytes, GraphLimits.DEFAULT, StateBudget.UNLIMITED);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

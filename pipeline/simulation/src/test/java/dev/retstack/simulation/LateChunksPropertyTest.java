@@ -5,13 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.input.ApplyResult;
+import dev.retstack.graph.limits.GraphLimits;
+import dev.retstack.graph.limits.StateBudget;
 import dev.retstack.graph.report.Report;
 import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.simulation.model.ModelChunk;
 import dev.retstack.simulation.model.ModelCore;
-import java.io.ByteArrayInputStream;
-import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
@@ -68,7 +68,7 @@ class LateChunksPropertyTest {
 
     Follower follower = new Follower(threshold);
     List<ModelChunk> log = mixed(arriving, random);
-    byte[] stored = LinkedRunsTest.snapshot(state());
+    byte[] stored = state().copy();
     int next = 0;
     GraphState owner = restored(stored, follower);
     for (int at = 0; at < log.size(); at++) {
@@ -79,7 +79,7 @@ class LateChunksPropertyTest {
       }
       if (Faults.hits(random, store)) {
         follower.commit();
-        stored = LinkedRunsTest.snapshot(owner);
+        stored = owner.copy();
         next = at + 1;
       } else if (Faults.hits(random, crash)) {
         follower.abort();
@@ -93,7 +93,7 @@ class LateChunksPropertyTest {
     assertThat(follower.view()).isEqualTo(published.view());
     assertThat(owner.cores().stream().mapToLong(c -> c.stats().get(Stat.LATE_CHUNKS)).sum())
         .isEqualTo(lost);
-    sameResult(expected, restored(LinkedRunsTest.snapshot(owner), follower));
+    sameResult(expected, restored(owner.copy(), follower));
     return lost;
   }
 
@@ -138,7 +138,7 @@ class LateChunksPropertyTest {
 
   private static GraphState restored(byte[] bytes, Follower follower) {
     try {
-      GraphState state = GraphState.readFrom(new DataInputStream(new ByteArrayInputStream(bytes)));
+      GraphState state = GraphState.ofCopy(bytes, GraphLimits.DEFAULT, StateBudget.UNLIMITED);
       state.events(follower);
       return state;
     } catch (IOException e) {

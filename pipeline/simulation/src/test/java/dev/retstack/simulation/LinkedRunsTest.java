@@ -9,6 +9,7 @@ import dev.retstack.graph.check.Anomaly;
 import dev.retstack.graph.input.ApplyResult;
 import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.limits.GraphLimits;
+import dev.retstack.graph.limits.StateBudget;
 import dev.retstack.graph.pyramid.Line;
 import dev.retstack.graph.pyramid.Pyramid;
 import dev.retstack.graph.pyramid.TileSource;
@@ -20,10 +21,6 @@ import dev.retstack.graph.tree.CallTreeLog;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.simulation.model.ModelChunk;
 import dev.retstack.simulation.model.ModelCore;
-import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
-import java.io.DataInputStream;
-import java.io.DataOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
@@ -67,7 +64,7 @@ class LinkedRunsTest {
               Validations.invariants(subject);
             }
             same(subject, expected, limits);
-            same(read(snapshot(subject), limits), shown(expected, limits), limits);
+            same(read(subject.copy(), limits), shown(expected, limits), limits);
           }
           assertThat(events.heard).isEqualTo(expectedEvents.heard);
           List<List<Object>> placed = events.placed();
@@ -100,7 +97,7 @@ class LinkedRunsTest {
   /** Which functions beyond the limit are shown of chunks that are held, a restart may change. */
   private static GraphState shown(GraphState state, GraphLimits limits) {
     boolean tight = limits.functions() < GraphLimits.DEFAULT.functions();
-    return tight ? read(snapshot(state), limits) : state;
+    return tight ? read(state.copy(), limits) : state;
   }
 
   private static void apply(GraphState state, ModelChunk chunk) {
@@ -140,7 +137,7 @@ class LinkedRunsTest {
   /** Trees that are full are packed, and packed ones are equal in more than one form. */
   private static void same(GraphState subject, GraphState expected, GraphLimits limits) {
     if (limits.treeCallsPerCore() != FULL_TREE) {
-      assertThat(snapshot(subject)).isEqualTo(snapshot(expected));
+      assertThat(subject.copy()).isEqualTo(expected.copy());
     }
     assertThat(rows(subject)).isEqualTo(rows(expected));
     assertThat(ReportBuilder.of(subject).build().resultHash())
@@ -172,20 +169,10 @@ class LinkedRunsTest {
 
   private static GraphState read(byte[] snapshot, GraphLimits limits) {
     try {
-      return GraphState.readFrom(new DataInputStream(new ByteArrayInputStream(snapshot)), limits);
+      return GraphState.ofCopy(snapshot, limits, StateBudget.UNLIMITED);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-  }
-
-  static byte[] snapshot(GraphState state) {
-    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-    try {
-      state.writeTo(new DataOutputStream(bytes));
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-    return bytes.toByteArray();
   }
 
   private static final class Recorder implements GraphEvents {

@@ -3,6 +3,8 @@ package dev.retstack.simulation;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.retstack.graph.calls.CoreGraph;
+import dev.retstack.graph.limits.GraphLimits;
+import dev.retstack.graph.limits.StateBudget;
 import dev.retstack.graph.report.EdgeRow;
 import dev.retstack.graph.report.FunctionRow;
 import dev.retstack.graph.report.Report;
@@ -17,10 +19,6 @@ import dev.retstack.schema.record.ValuesDepth;
 import dev.retstack.simulation.model.ModelChunk;
 import dev.retstack.simulation.model.ModelCore;
 import it.unimi.dsi.fastutil.longs.LongList;
-import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
-import java.io.DataInputStream;
-import java.io.DataOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
@@ -201,11 +199,8 @@ class OtherRecordsPropertyTest {
   }
 
   private static GraphState copy(GraphState state) {
-    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     try {
-      state.writeTo(new DataOutputStream(bytes));
-      return GraphState.readFrom(
-          new DataInputStream(new ByteArrayInputStream(bytes.toByteArray())));
+      return GraphState.ofCopy(state.copy(), GraphLimits.DEFAULT, StateBudget.UNLIMITED);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.retstack.graph.input.ApplyResult;
 import dev.retstack.graph.input.CoreKey;
+import dev.retstack.graph.limits.GraphLimits;
+import dev.retstack.graph.limits.StateBudget;
 import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.schema.record.RecordBatch;
@@ -12,10 +14,6 @@ import dev.retstack.simulation.model.ModelChunk;
 import dev.retstack.simulation.model.ModelCore;
 import dev.retstack.simulation.model.ModelProgram;
 import dev.retstack.simulation.model.Workload;
-import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
-import java.io.DataInputStream;
-import java.io.DataOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
@@ -166,10 +164,7 @@ class ReconstructionPropertyTest {
 
   private static GraphState copy(GraphState state) {
     try {
-      ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-      state.writeTo(new DataOutputStream(bytes));
-      return GraphState.readFrom(
-          new DataInputStream(new ByteArrayInputStream(bytes.toByteArray())));
+      return GraphState.ofCopy(state.copy(), GraphLimits.DEFAULT, StateBudget.UNLIMITED);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -10,7 +10,6 @@ import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.limits.StateBudget;
 import dev.retstack.graph.report.AnomalySum;
 import dev.retstack.graph.report.ReportBuilder;
-import dev.retstack.graph.snapshot.ByteInput;
 import dev.retstack.graph.snapshot.ByteOutput;
 import dev.retstack.graph.snapshot.StateChanges;
 import dev.retstack.graph.state.GraphState;
@@ -176,7 +175,7 @@ class RestingCoresTest {
 
   private static GraphState copy(GraphState state, GraphLimits limits) {
     try {
-      return GraphState.readFrom(new ByteInput(LinkedRunsTest.snapshot(state)), limits);
+      return GraphState.ofCopy(state.copy(), limits, StateBudget.UNLIMITED);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

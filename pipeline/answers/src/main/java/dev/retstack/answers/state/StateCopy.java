@@ -3,8 +3,6 @@ package dev.retstack.answers.state;
 import dev.retstack.graph.input.LateSymbols;
 import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.limits.StateBudget;
-import dev.retstack.graph.snapshot.ByteInput;
-import dev.retstack.graph.snapshot.ByteOutput;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.graph.totals.TimeRules;
 import java.io.IOException;
@@ -19,7 +17,7 @@ import java.util.Map;
  * @param checkpointedOffset what a restart would go back to
  * @param skippedOffsets offsets that were never delivered, counted
  * @param waiting chunks below {@code nextOffset} that are not part of the state
- * @param bytes the GraphState
+ * @param bytes the state, a {@link GraphState#copy}
  * @param limits the limits it was made under
  */
 @SuppressWarnings("ArrayRecordComponent") // handed over once, never compared nor a key
@@ -68,7 +66,7 @@ public record StateCopy(
   /** A state for the asker alone: cores beyond the bytes of the copy rest. */
   public GraphState state() {
     try {
-      return GraphState.readFrom(new ByteInput(bytes), limits, new StateBudget(bytes.length, 0));
+      return GraphState.ofCopy(bytes, limits, new StateBudget(bytes.length, 0));
     } catch (IOException e) {
       throw new UncheckedIOException("a state just written cannot be read: " + this, e);
     }
@@ -113,17 +111,6 @@ public record StateCopy(
 
   private static String names(TimeRules rules) {
     return rules.off().isEmpty() ? "nothing" : String.join(" and ", rules.off());
-  }
-
-  /** The state in the form that copies hold. */
-  public static byte[] bytes(GraphState state) {
-    ByteOutput out = new ByteOutput(1 << 16);
-    try {
-      state.writeTo(out);
-    } catch (IOException e) {
-      throw new UncheckedIOException("a state that does not fit one copy", e);
-    }
-    return out.take();
   }
 
   @Override

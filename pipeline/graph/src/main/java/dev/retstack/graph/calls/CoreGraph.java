@@ -38,8 +38,6 @@ import dev.retstack.graph.tree.TreeKind;
 import dev.retstack.schema.record.RecordBatch;
 import it.unimi.dsi.fastutil.ints.Int2ObjectMap;
 import it.unimi.dsi.fastutil.ints.Int2ObjectOpenHashMap;
-import java.io.DataInput;
-import java.io.DataOutput;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.BitSet;
@@ -459,98 +457,39 @@ public final class CoreGraph extends KnownCore {
 
   @Override
   public void writeChanges(StateLog log, StateChanges to) throws IOException {
-    if (touched) {
-      ByteOutput frames = new ByteOutput(FRAMES_ROOM);
-      ByteOutput logs = new ByteOutput(LOGS_ROOM);
-      writeIdentity(frames);
+    if (touched || log.isCopy()) {
       tree.seal();
-      if (writtenTree == StateLog.NONE || !tree.isKept()) {
-        ByteOutput rows = new ByteOutput(TREE_ROOM);
-        write(frames, rows, logs);
-        writtenTree = log.put(to, part(StateLog.TREE), writtenTree, rows);
-        tree.keep();
-      } else {
-        write(frames, null, logs);
+      boolean rows = log.isCopy() || !isTreeWritten();
+      StateParts.Core parts = parts(rows);
+      if (rows) {
+        writtenTree = log.put(to, part(StateLog.TREE), writtenTree, parts.tree());
       }
-      writtenFrames = log.put(to, part(""), writtenFrames, frames);
-      writtenLogs = log.put(to, part(StateLog.LOGS), writtenLogs, logs);
-      touched = false;
+      writtenFrames = log.put(to, part(""), writtenFrames, parts.frames());
+      writtenLogs = log.put(to, part(StateLog.LOGS), writtenLogs, parts.logs());
+      if (!log.isCopy()) {
+        tree.keep();
+        touched = false;
+      }
     }
   }
 
-  /** A core goes to rest, and is not used after this; empty where it has to stay. */
-  public Optional<RestingCore> rest() {
-    if (byTask.isPresent() || fold != null || account().used() >= tooLarge) {
-      return Optional.empty();
-    }
-    ByteOutput frames = new ByteOutput(FRAMES_ROOM);
-    ByteOutput rows = new ByteOutput(TREE_ROOM);
-    ByteOutput logs = new ByteOutput(LOGS_ROOM);
-    tree.seal();
-    try {
-      writeIdentity(frames);
-      write(frames, rows, logs);
-    } catch (IOException e) {
-      throw new UncheckedIOException("cannot happen in memory", e);
-    }
-    StateParts.Core parts = new StateParts.Core(frames.take(), rows.take(), logs.take());
-    var resting = RestingCore.of(this, parts, writtenTree != StateLog.NONE && tree.isKept());
-    if (resting.isEmpty()) {
-      tooLarge = account().used();
-    }
-    return resting;
-  }
-
-  /** This new core is what one at rest is, which is not used after this. */
-  public void wake(RestingCore resting) {
-    try {
-      read(resting.parts());
-    } catch (IOException e) {
-      throw new UncheckedIOException("a core just packed cannot be read: " + key(), e);
-    }
-    isIn(resting);
-    if (!resting.isTreeKept()) {
-      tree.unkeep();
-    }
-  }
-
-  /** Reads what {@link #writeChanges} wrote into this new core. */
-  public void readParts(StateParts.Core parts) throws IOException {
-    read(parts);
-    writtenFrames = StateLog.hash(part(""), parts.frames());
-    writtenTree = StateLog.hash(part(StateLog.TREE), parts.tree());
-    writtenLogs = StateLog.hash(part(StateLog.LOGS), parts.logs());
-    touched = false;
-  }
-
-  /** Reads the parts of this new core. */
-  public void read(StateParts.Core parts) throws IOException {
-    ByteInput frames = new ByteInput(parts.frames());
-    ByteInput rows = new ByteInput(parts.tree());
-    ByteInput logs = new ByteInput(parts.logs());
-    for (int text = 0; text < IDENTITY_TEXTS; text++) {
-      Fields.readText(frames);
-    }
-    readFrom(frames, rows, logs, profile());
-    if (frames.remaining() + rows.remaining() + logs.remaining() > 0) {
-      throw new IOException(
-          "corrupt state: core %s has more than it needs".formatted(key().core()));
-    }
-  }
-
-  @Override
-  public void writeTo(DataOutput out) throws IOException {
-    tree.seal();
-    write(out, out, out);
+  private boolean isTreeWritten() {
+    return writtenTree != StateLog.NONE && tree.isKept();
   }
 
   /**
-   * @param rows null where the tree is not to be written
+   * Its parts as they are now.
+   *
+   * @param rows whether with those of its tree, which is sealed
    */
-  private void write(DataOutput frames, DataOutput rows, DataOutput logs) throws IOException {
+  private StateParts.Core parts(boolean rows) throws IOException {
+    ByteOutput frames = new ByteOutput(FRAMES_ROOM);
+    ByteOutput ofTree = new ByteOutput(rows ? TREE_ROOM : 0);
+    ByteOutput logs = new ByteOutput(LOGS_ROOM);
+    writeIdentity(frames);
     try {
-      if (rows != null) {
-        tree.writeTo(rows);
+      if (rows) {
+        tree.writeTo(ofTree);
       }
       tree.writeOpenTo(frames);
       reconstructor.writeTo(frames);
@@ -564,24 +503,81 @@ public final class CoreGraph extends KnownCore {
       throw BrokenCoreException.of(
           key(), 0, e); // which of its chunks since the last one, none knows
     }
+    return new StateParts.Core(frames.take(), ofTree.take(), logs.take());
   }
 
-  /** Reads what {@link #writeTo} wrote into this new core; the profile is complete already. */
-  public void readFrom(DataInput in) throws IOException {
-    readFrom(in, profile());
+  /** A core goes to rest, and is not used after this; empty where it has to stay. */
+  public Optional<RestingCore> rest() {
+    if (byTask.isPresent() || fold != null || account().used() >= tooLarge) {
+      return Optional.empty();
+    }
+    tree.seal();
+    Optional<RestingCore> resting;
+    try {
+      resting = RestingCore.of(this, parts(true), isTreeWritten());
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot happen in memory", e);
+    }
+    if (resting.isEmpty()) {
+      tooLarge = account().used();
+    }
+    return resting;
+  }
+
+  /** This new core is what one at rest is, which is not used after this. */
+  public void wake(RestingCore resting) {
+    restore(resting.parts(), profile());
+    isIn(resting);
+    if (!resting.isTreeKept()) {
+      tree.unkeep();
+    }
+  }
+
+  /** Makes this new core what another one is, whose calls add up elsewhere. */
+  public void copy(CoreGraph core) {
+    core.tree.seal();
+    try {
+      restore(core.parts(true), core.profile());
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot happen in memory", e);
+    }
+  }
+
+  private void restore(StateParts.Core parts, CallProfile written) {
+    try {
+      read(parts, written);
+    } catch (IOException e) {
+      throw new UncheckedIOException("a core just written cannot be read: " + key(), e);
+    }
   }
 
   /**
-   * Reads what {@link #writeTo} wrote into this new core, which adds up elsewhere.
+   * Reads what {@link #writeChanges} wrote into this new core.
    *
-   * @param written the profile of the core that wrote it
+   * @param inLog whether the log has these parts; else it had the core at rest
    */
-  public void readFrom(DataInput in, CallProfile written) throws IOException {
-    readFrom(in, in, in, written);
+  public void readParts(StateParts.Core parts, boolean inLog) throws IOException {
+    read(parts, profile());
+    if (inLog) {
+      writtenFrames = StateLog.hash(part(""), parts.frames());
+      writtenTree = StateLog.hash(part(StateLog.TREE), parts.tree());
+      writtenLogs = StateLog.hash(part(StateLog.LOGS), parts.logs());
+    }
+    touched = !inLog;
   }
 
-  private void readFrom(DataInput frames, DataInput rows, DataInput logs, CallProfile written)
-      throws IOException {
+  /**
+   * Reads the parts of a core into this new one.
+   *
+   * @param written the profile of the core that wrote them; it is complete already
+   */
+  private void read(StateParts.Core parts, CallProfile written) throws IOException {
+    ByteInput frames = new ByteInput(parts.frames());
+    ByteInput rows = new ByteInput(parts.tree());
+    ByteInput logs = new ByteInput(parts.logs());
+    for (int text = 0; text < IDENTITY_TEXTS; text++) {
+      Fields.readText(frames);
+    }
     tree.readFrom(rows, frames);
     reconstructor.readFrom(frames, written, profile());
     accounts.restored(reconstructor.current());
@@ -592,6 +588,10 @@ public final class CoreGraph extends KnownCore {
     other.readFrom(logs);
     interrupts.readFrom(logs);
     tree.seal();
+    if (frames.remaining() + rows.remaining() + logs.remaining() > 0) {
+      throw new IOException(
+          "corrupt state: core %s has more than it needs".formatted(key().core()));
+    }
   }
 
   /**

@@ -84,13 +84,10 @@ public abstract sealed class KnownCore permits CoreGraph, RestingCore {
   /** How far it came. */
   public abstract CoreSummary summary();
 
-  /** Writes all but {@link #writeIdentity identity} and profile. */
-  public abstract void writeTo(DataOutput out) throws IOException;
-
   /** Writes what is not what the log of the state holds of it. */
   public abstract void writeChanges(StateLog log, StateChanges to) throws IOException;
 
-  public final void writeIdentity(DataOutput out) throws IOException {
+  final void writeIdentity(DataOutput out) throws IOException {
     Fields.writeText(out, key.session());
     Fields.writeText(out, key.core());
     Fields.writeText(out, image.id());

@@ -2,14 +2,14 @@ package dev.retstack.graph.calls;
 
 import static dev.retstack.graph.symbol.SymbolTable.textBytes;
 
+import dev.retstack.graph.snapshot.ByteInput;
+import dev.retstack.graph.snapshot.ByteOutput;
 import dev.retstack.graph.snapshot.Fields;
 import dev.retstack.graph.snapshot.StateChanges;
 import dev.retstack.graph.snapshot.StateLog;
 import dev.retstack.graph.snapshot.StateParts;
 import dev.retstack.schema.codec.CorruptChunkException;
 import dev.retstack.schema.codec.ZstdBytes;
-import java.io.DataInput;
-import java.io.DataOutput;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Arrays;
@@ -125,29 +125,27 @@ public final class RestingCore extends KnownCore {
         Arrays.copyOfRange(all, frames + tree, all.length));
   }
 
-  /** Writes it packed. */
-  @Override
-  public void writeTo(DataOutput out) throws IOException {
-    out.writeInt(frames);
-    out.writeInt(tree);
-    out.writeInt(logs);
-    out.writeInt(packed.length);
-    out.write(packed);
-  }
-
-  /** Reads the parts of what {@link #writeTo} wrote. */
-  public static StateParts.Core readFrom(DataInput in) throws IOException {
+  /** Unpacks what a copy of the log has {@link StateLog#AT_REST}. */
+  public static StateParts.Core unpack(byte[] part) throws IOException {
+    ByteInput in = new ByteInput(part);
     int frames = Fields.readCount(in, RAW_MAX, "bytes of frames");
     int tree = Fields.readCount(in, RAW_MAX - frames, "bytes of a tree");
     int logs = Fields.readCount(in, RAW_MAX - frames - tree, "bytes of logs");
-    byte[] packed = new byte[Fields.readCount(in, 2 * RAW_MAX, "bytes of a core at rest")];
+    byte[] packed = new byte[in.remaining()];
     in.readFully(packed);
     return unpack(packed, frames, tree, logs);
   }
 
   @Override
   public void writeChanges(StateLog log, StateChanges to) throws IOException {
-    if (touched) {
+    if (log.isCopy()) {
+      ByteOutput part = new ByteOutput(3 * Integer.BYTES + packed.length);
+      part.writeInt(frames);
+      part.writeInt(tree);
+      part.writeInt(logs);
+      part.write(packed);
+      log.put(to, part(StateLog.AT_REST), StateLog.NONE, part);
+    } else if (touched) {
       StateParts.Core parts = parts();
       if (!treeKept) {
         writtenTree = log.put(to, part(StateLog.TREE), writtenTree, parts.tree());

@@ -5,7 +5,6 @@ import java.io.EOFException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
-import java.util.zip.Checksum;
 
 /**
  * Reads from an array what {@link ByteOutput} wrote: what {@link java.io.DataInputStream} reads,
@@ -40,11 +39,6 @@ public final class ByteInput implements DataInput {
   /** Index in the array of what is read next. */
   int position() {
     return at;
-  }
-
-  /** Adds what was read from this index on to a checksum. */
-  void sum(Checksum checksum, int from) {
-    checksum.update(bytes, from, at - from);
   }
 
   /** Bytes not read yet. */

@@ -22,6 +22,7 @@ import java.util.Map;
  * c/N            a core: identity, frames, counters
  * c/N/t          its tree; one that is full is not written again
  * c/N/l          its logs: losses, anomalies, values, interrupts
+ * c/N/r          in a copy, in place of these three: a core at rest, packed
  * s/N            when a session was heard last
  * o/0            sessions that are over
  * </pre>
@@ -45,16 +46,42 @@ public final class StateLog {
 
   public static final String LOGS = "/l";
 
+  public static final String AT_REST = "/r";
+
   /** The hash of a part that is not there. */
   public static final long NONE = 0;
 
   private static final long MULTIPLIER = 0x9e3779b97f4a7c15L;
+
+  /** Whether all parts are written, and their owners keep the hashes of another log. */
+  private final boolean copy;
 
   private final List<String> removed = new ArrayList<>();
   private long next;
   private long resumeAt;
   private long sum;
   private int count;
+
+  /** A log without parts. */
+  public StateLog() {
+    this(false);
+  }
+
+  private StateLog(boolean copy) {
+    this.copy = copy;
+  }
+
+  /** A log that takes all parts as they are now; this one stays as it is. */
+  public StateLog copy() {
+    StateLog all = new StateLog(true);
+    all.next = next;
+    return all;
+  }
+
+  /** Whether it takes all parts, and their owners keep what they know of another log. */
+  public boolean isCopy() {
+    return copy;
+  }
 
   /** Key of a part of the core of this number. */
   public static String core(long number, String name) {
@@ -70,15 +97,20 @@ public final class StateLog {
    * Writes a part that is not what stands there.
    *
    * @param before hash of what stands there
-   * @return hash of what stands there now
+   * @return hash of what stands there now, or {@code before} in a copy
    */
   public long put(StateChanges to, String key, long before, ByteOutput part) {
     return put(to, key, before, part.take());
   }
 
-  /** Puts these bytes under a key, unless they have the hash {@code before}. */
+  /** As {@link #put(StateChanges, String, long, ByteOutput)}. */
   public long put(StateChanges to, String key, long before, byte[] bytes) {
     long hash = hash(key, bytes);
+    if (copy) {
+      to.put(key, bytes);
+      account(NONE, hash);
+      return before;
+    }
     if (hash != before) {
       to.put(key, bytes);
       account(before, hash);

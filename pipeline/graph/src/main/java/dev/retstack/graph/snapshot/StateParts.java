@@ -54,9 +54,9 @@ public final class StateParts {
     for (Totals one : totals.values()) {
       require(one.identity, "totals without a session");
     }
-    Set<String> least = Set.of("", StateLog.TREE, StateLog.LOGS);
+    Set<String> awake = Set.of("", StateLog.TREE, StateLog.LOGS);
     for (Set<String> one : cores.values()) {
-      require(one.containsAll(least), "half a core");
+      require(one.equals(awake) || one.equals(Set.of(StateLog.AT_REST)), "half a core");
     }
   }
 
@@ -77,7 +77,7 @@ public final class StateParts {
       }
       case "c2" -> coreOf(number).add(rest);
       case "c3" -> {
-        require(Set.of(StateLog.TREE, StateLog.LOGS).contains(rest), key);
+        require(Set.of(StateLog.TREE, StateLog.LOGS, StateLog.AT_REST).contains(rest), key);
         coreOf(number).add(rest);
       }
       default -> require(false, key);
@@ -114,9 +114,17 @@ public final class StateParts {
     return cores.navigableKeySet();
   }
 
+  /** The parts of a core that is not {@linkplain #atRest at rest}. */
   public Core core(long number) {
     String key = "c/" + number;
     return new Core(parts.get(key), parts.get(key + StateLog.TREE), parts.get(key + StateLog.LOGS));
+  }
+
+  /** A core at rest, packed; null where the core has its parts. */
+  public byte[] atRest(long number) {
+    return cores.get(number).contains(StateLog.AT_REST)
+        ? parts.get(StateLog.core(number, StateLog.AT_REST))
+        : null;
   }
 
   /** When each session was heard last, by their numbers. */

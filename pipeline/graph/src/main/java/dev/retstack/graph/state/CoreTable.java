@@ -137,24 +137,10 @@ final class CoreTable {
       Optional<RestingCore> resting = core == used ? Optional.empty() : core.rest();
       if (resting.isPresent()) {
         oldest.remove();
-        rests(resting.get());
+        all.put(core.key(), resting.get());
+        last = null;
       }
     }
-  }
-
-  /** A core that was read goes to rest, whatever room there is. */
-  void rest(CoreGraph core) {
-    core.rest()
-        .ifPresent(
-            resting -> {
-              awake.remove(core.key());
-              rests(resting);
-            });
-  }
-
-  private void rests(RestingCore core) {
-    all.put(core.key(), core);
-    last = null;
   }
 
   /** A core leaves the state. */

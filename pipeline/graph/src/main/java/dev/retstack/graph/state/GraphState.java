@@ -28,9 +28,9 @@ import dev.retstack.graph.pyramid.Pyramid;
 import dev.retstack.graph.snapshot.ByteInput;
 import dev.retstack.graph.snapshot.ByteOutput;
 import dev.retstack.graph.snapshot.Fields;
-import dev.retstack.graph.snapshot.SnapshotReader;
-import dev.retstack.graph.snapshot.SnapshotWriter;
+import dev.retstack.graph.snapshot.JoinedParts;
 import dev.retstack.graph.snapshot.StateChanges;
+import dev.retstack.graph.snapshot.StateHead;
 import dev.retstack.graph.snapshot.StateLog;
 import dev.retstack.graph.snapshot.StateParts;
 import dev.retstack.graph.totals.CallProfile;
@@ -40,8 +40,8 @@ import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.schema.record.RecordLinks;
 import dev.retstack.schema.record.TaskName;
 import java.io.DataInput;
-import java.io.DataOutput;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -68,13 +68,11 @@ public final class GraphState {
   /** Key of the part that is written with each change, and without which there is no state. */
   public static final String HEAD = StateLog.HEAD;
 
-  private static final int MAX_IMAGES = 1 << 20;
-
-  /** Usual size of an image, and of the head, in the log of the state. */
+  /** Usual size of an image in the log of the state. */
   private static final int IMAGE_ROOM = 1 << 12;
 
-  /** What a profile without functions takes. */
-  private static final int PROFILE_BYTES = 2_550;
+  /** What a profile without functions takes, with what it knows of its first blocks in the log. */
+  private static final int PROFILE_BYTES = 2_950;
 
   /** Larger cores are not tried on a copy: copying is expensive, and such cores are rare. */
   private static final int TRIAL_RECORDS = 1 << 17;
@@ -530,7 +528,7 @@ public final class GraphState {
     CallProfile beside = core.profile().beside(account);
     CoreGraph copy = newCore(core.key(), core.image(), core.unit(), beside, account);
     try {
-      StateCopies.fill(copy, core);
+      copy.copy(core);
     } catch (RuntimeException | StackOverflowError e) {
       account.close();
       throw e;
@@ -635,96 +633,6 @@ public final class GraphState {
     return stats;
   }
 
-  /** Writes the whole state as one snapshot, limits excepted. */
-  public void writeTo(DataOutput out) throws IOException {
-    if (byTask) {
-      throw new IllegalStateException("no snapshot of a state that adds up by task");
-    }
-    SnapshotWriter snapshot = new SnapshotWriter(out, VERSION);
-    DataOutput body = snapshot.body();
-    body.writeByte(rules.bits());
-    body.writeInt(images.size());
-    for (ImageInfo image : images.values()) {
-      image.writeTo(body);
-    }
-    body.writeInt(profiles.size());
-    for (Map.Entry<ProfileKey, CallProfile> profile : profiles.entrySet()) {
-      profile.getKey().writeTo(body);
-      profile.getValue().writeTo(body);
-    }
-    body.writeInt(cores.size());
-    for (KnownCore core : cores.known()) {
-      core.writeIdentity(body);
-      body.writeBoolean(core instanceof RestingCore);
-      core.writeTo(body);
-    }
-    stats.writeTo(body);
-    ages.writeTo(body);
-    refused.writeTo(body);
-    snapshot.finish();
-  }
-
-  /** Reads a snapshot under the default limits. */
-  public static GraphState readFrom(DataInput in) throws IOException {
-    return readFrom(in, GraphLimits.DEFAULT);
-  }
-
-  /** Reads a snapshot, of which no budget is kept. */
-  public static GraphState readFrom(DataInput in, GraphLimits limits) throws IOException {
-    return readFrom(in, limits, StateBudget.UNLIMITED);
-  }
-
-  /**
-   * Reads a snapshot. All that is in it is taken, also where it is more than the budget: then
-   * nothing new is, until sessions are forgotten.
-   *
-   * @throws IOException where the bytes are not a snapshot, one of another version than {@link
-   *     #VERSION}, changed in any bit, cut off, or beyond the limits; memory grows only with bytes
-   *     really read
-   */
-  public static GraphState readFrom(DataInput in, GraphLimits limits, StateBudget budget)
-      throws IOException {
-    SnapshotReader snapshot = new SnapshotReader(in, VERSION);
-    DataInput body = snapshot.body();
-    GraphState state = new GraphState(limits, TimeRules.of(body.readUnsignedByte()), budget);
-    state.restoring = true;
-    int images = Fields.readCount(body, MAX_IMAGES, "images");
-    for (int i = 0; i < images; i++) {
-      state.image(ImageInfo.readFrom(body));
-    }
-    int profiles = Fields.readCount(body, limits.cores(), "profiles");
-    for (int i = 0; i < profiles; i++) {
-      state.profile(ProfileKey.readFrom(body)).readFrom(body);
-    }
-    int cores = Fields.readCount(body, limits.cores(), "cores");
-    for (int i = 0; i < cores; i++) {
-      state.readCore(body);
-      state.makeRoom();
-    }
-    state.stats.readFrom(body);
-    state.ages.readFrom(body);
-    state.refused.readFrom(body);
-    snapshot.finish();
-    state.restored();
-    return state;
-  }
-
-  /** Reads a core; one that rests is looked at and rests again. */
-  private void readCore(DataInput in) throws IOException {
-    CoreGraph core = coreOf(in);
-    if (in.readBoolean()) {
-      core.read(RestingCore.readFrom(in));
-      core.settle();
-      try {
-        cores.rest(core);
-      } catch (BrokenCoreException e) {
-        throw new IOException("corrupt snapshot: a core at rest: " + e.getMessage(), e);
-      }
-    } else {
-      core.readFrom(in);
-    }
-  }
-
   /** A new profile of what was read. */
   private CallProfile profile(ProfileKey key) throws IOException {
     if (!hasImage(key.imageId())) {
@@ -757,34 +665,59 @@ public final class GraphState {
    * more.
    */
   public void writeChanges(StateChanges to) throws IOException {
+    write(log, to);
+    cores.makeRoom(0);
+  }
+
+  /**
+   * All of it in one piece, limits excepted: the parts that a new log would have now. The log of
+   * the state stays as it is.
+   */
+  public byte[] copy() {
+    JoinedParts all = new JoinedParts();
+    try {
+      write(log.copy(), all);
+    } catch (IOException e) {
+      throw new UncheckedIOException("a state that does not fit one copy", e);
+    }
+    return all.take();
+  }
+
+  private void write(StateLog into, StateChanges to) throws IOException {
     if (byTask) {
       throw new IllegalStateException("no snapshot of a state that adds up by task");
     }
     for (ImageInfo image : images.values()) {
       ImagePart part = imageParts.get(image.id());
-      if (part.written == StateLog.NONE) {
+      if (part.written == StateLog.NONE || into.isCopy()) {
         ByteOutput out = new ByteOutput(IMAGE_ROOM);
         image.writeTo(out);
-        part.written = log.put(to, part.key(), StateLog.NONE, out);
+        part.written = into.put(to, part.key(), part.written, out);
       }
     }
     for (Map.Entry<ProfileKey, CallProfile> profile : profiles.entrySet()) {
-      profile.getValue().writeChanges(log, to, profile.getKey());
+      profile.getValue().writeChanges(into, to, profile.getKey());
     }
     for (KnownCore core : cores.known()) {
-      core.writeChanges(log, to);
+      core.writeChanges(into, to);
     }
-    ages.writeChanges(to);
-    ByteOutput head = new ByteOutput(IMAGE_ROOM);
-    SnapshotWriter snapshot = new SnapshotWriter(head, VERSION);
-    snapshot.body().writeByte(rules.bits());
-    log.finish(to, snapshot.body());
-    stats.writeTo(snapshot.body());
-    ages.writeHeadTo(snapshot.body());
-    refused.writeTo(snapshot.body());
-    snapshot.finish();
-    to.put(StateLog.HEAD, head.take());
-    cores.makeRoom(0);
+    ages.writeChanges(into, to);
+    ByteOutput head = StateHead.begin(VERSION);
+    head.writeByte(rules.bits());
+    into.finish(to, head);
+    stats.writeTo(head);
+    ages.writeHeadTo(head);
+    refused.writeTo(head);
+    to.put(StateLog.HEAD, StateHead.end(head));
+  }
+
+  /**
+   * Reads a {@link #copy}, as {@link #readFrom(Map, GraphLimits, StateBudget)} reads a log. What is
+   * written next of this state goes into a log that holds the parts of the copy.
+   */
+  public static GraphState ofCopy(byte[] copy, GraphLimits limits, StateBudget budget)
+      throws IOException {
+    return readFrom(JoinedParts.of(copy), limits, budget);
   }
 
   /** Reads what stands in a log of {@link #writeChanges}; no names come later. */
@@ -810,8 +743,7 @@ public final class GraphState {
     if (head == null) {
       throw new IOException("corrupt state: %,d parts without a head".formatted(parts.size()));
     }
-    SnapshotReader snapshot = new SnapshotReader(new ByteInput(head), VERSION);
-    DataInput body = snapshot.body();
+    ByteInput body = StateHead.body(head, VERSION);
     GraphState state =
         new GraphState(limits, TimeRules.of(body.readUnsignedByte()), budget).named(names);
     state.restoring = true;
@@ -827,10 +759,15 @@ public final class GraphState {
       profile.readParts(identity, all.functions(number), all.arcs(number));
     }
     for (long number : all.cores()) {
-      StateParts.Core read = all.core(number);
+      byte[] packed = all.atRest(number);
+      StateParts.Core read = packed == null ? all.core(number) : RestingCore.unpack(packed);
       CoreGraph core = state.coreOf(new ByteInput(read.frames()));
       core.setNumber(number);
-      core.readParts(read);
+      core.readParts(read, packed == null);
+      if (packed != null) {
+        String key = StateLog.core(number, StateLog.AT_REST);
+        state.log.remove(key, StateLog.hash(key, packed));
+      }
       core.settle();
       state.makeRoom();
     }
@@ -839,7 +776,9 @@ public final class GraphState {
     state.ages.readHeadFrom(body);
     state.ages.readParts(all.sessions(), all.over());
     state.refused.readFrom(body);
-    snapshot.finish();
+    if (body.remaining() > 0) {
+      throw new IOException("corrupt state: the head has more than it needs");
+    }
     state.restored();
     return state;
   }

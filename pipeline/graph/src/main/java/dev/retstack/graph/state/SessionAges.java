@@ -200,84 +200,43 @@ public final class SessionAges {
     }
   }
 
-  /** Writes all of it. */
-  void writeTo(DataOutput out) throws IOException {
-    writeHeadTo(out);
-    out.writeInt(newest.size());
-    for (Map.Entry<String, Age> one : newest.entrySet()) {
-      write(out, one.getKey(), one.getValue());
-    }
-    writeOver(out);
-  }
-
   /** Writes what belongs to no session that is there. */
   void writeHeadTo(DataOutput out) throws IOException {
     out.writeLong(now);
     forgotten.writeTo(out);
   }
 
-  private static void write(DataOutput out, String session, Age age) throws IOException {
-    Fields.writeText(out, session);
-    out.writeLong(age.heard);
-  }
-
-  private void writeOver(DataOutput out) throws IOException {
-    out.writeInt(over.size());
-    for (String session : over) {
-      Fields.writeText(out, session);
-    }
-  }
-
-  /** Writes what is not what the log of the state holds, {@link #writeHeadTo the head} excepted. */
-  void writeChanges(StateChanges to) throws IOException {
+  /**
+   * Writes what is not what the log of the state holds, {@link #writeHeadTo the head} excepted.
+   *
+   * @param into the log of the state, or a copy
+   */
+  void writeChanges(StateLog into, StateChanges to) throws IOException {
     for (Map.Entry<String, Age> one : newest.entrySet()) {
       Age age = one.getValue();
-      if (age.touched) {
+      if (age.touched || into.isCopy()) {
         ByteOutput out = new ByteOutput(SESSION_ROOM);
-        write(out, one.getKey(), age);
-        age.written = log.put(to, age.part(), age.written, out);
-        age.touched = false;
+        Fields.writeText(out, one.getKey());
+        out.writeLong(age.heard);
+        age.written = into.put(to, age.part(), age.written, out);
+        age.touched &= into.isCopy();
       }
     }
-    if (overTouched) {
+    if (into.isCopy() ? !over.isEmpty() : overTouched) {
       ByteOutput out = new ByteOutput(SESSION_ROOM * (1 + over.size()));
-      writeOver(out);
-      overWritten = log.put(to, StateLog.OVER, overWritten, out);
-      overTouched = false;
+      out.writeInt(over.size());
+      for (String session : over) {
+        Fields.writeText(out, session);
+      }
+      overWritten = into.put(to, StateLog.OVER, overWritten, out);
+      overTouched &= into.isCopy();
     }
-  }
-
-  /** Reads what {@link #writeTo} wrote. */
-  void readFrom(DataInput in) throws IOException {
-    readHeadFrom(in);
-    int known = Fields.readCount(in, sessionsMax, "sessions");
-    for (int i = 0; i < known; i++) {
-      read(in, log.number());
-    }
-    readOver(in);
   }
 
   /** Reads what {@link #writeHeadTo} wrote. */
   void readHeadFrom(DataInput in) throws IOException {
     now = in.readLong();
     forgotten = ForgottenSessions.readFrom(in);
-  }
-
-  private Age read(DataInput in, long number) throws IOException {
-    String session = Fields.readText(in);
-    Age age = new Age(number, in.readLong());
-    if (newest.put(session, age) != null) {
-      throw new IOException("corrupt snapshot: session " + session + " twice");
-    }
-    return age;
-  }
-
-  private void readOver(DataInput in) throws IOException {
-    int gone = Fields.readCount(in, REMEMBERED, "sessions that are over");
-    for (int i = 0; i < gone; i++) {
-      over.add(Fields.readText(in));
-    }
-    toDrop = gone > 0;
   }
 
   /**
@@ -293,14 +252,22 @@ public final class SessionAges {
     }
     for (Map.Entry<Long, byte[]> one : sessions.entrySet()) {
       ByteInput in = new ByteInput(one.getValue());
-      Age age = read(in, one.getKey());
+      String session = Fields.readText(in);
+      Age age = new Age(one.getKey(), in.readLong());
       requireEnd(in);
+      if (newest.put(session, age) != null) {
+        throw new IOException("corrupt state: session " + session + " twice");
+      }
       age.written = StateLog.hash(age.part(), one.getValue());
       age.touched = false;
     }
     if (gone != null) {
       ByteInput in = new ByteInput(gone);
-      readOver(in);
+      int count = Fields.readCount(in, REMEMBERED, "sessions that are over");
+      for (int i = 0; i < count; i++) {
+        over.add(Fields.readText(in));
+      }
+      toDrop = count > 0;
       requireEnd(in);
       overWritten = StateLog.hash(StateLog.OVER, gone);
     }

@@ -68,8 +68,8 @@ public final class CallProfile {
   private long number;
 
   private long written = StateLog.NONE;
-  private final Blocks functionBlocks = new Blocks();
-  private final Blocks arcBlocks = new Blocks();
+  private final Blocks functionBlocks = new FunctionBlocks();
+  private final Blocks arcBlocks = new ArcBlocks();
 
   /** Whether it is not what the log holds. */
   private boolean touched = true;
@@ -399,62 +399,24 @@ public final class CallProfile {
 
   /** Writes what is not what the log of the state holds of it. */
   public void writeChanges(StateLog log, StateChanges to, ProfileKey key) throws IOException {
-    if (!touched) {
+    if (!touched && !log.isCopy()) {
       return;
     }
-    if (written == StateLog.NONE) {
+    if (written == StateLog.NONE || log.isCopy()) {
       ByteOutput identity = new ByteOutput(64);
       key.writeTo(identity);
       written = log.put(to, part(""), written, identity);
     }
-    for (int block = 0; block << BLOCK_SHIFT < functionCount(); block++) {
-      long mark = functionMark(block);
-      if (functionBlocks.isNews(block, mark)) {
-        ByteOutput out = new ByteOutput(BLOCK_ROOM);
-        int end = Math.min(functionCount(), (block + 1) << BLOCK_SHIFT);
-        writeFunctions(out, block << BLOCK_SHIFT, end);
-        long before = functionBlocks.hash(block);
-        functionBlocks.set(block, mark, log.put(to, part(StateLog.FUNCTIONS + block), before, out));
-      }
-    }
-    for (int block = 0; block << BLOCK_SHIFT < arcCount(); block++) {
-      long mark = arcMark(block);
-      if (arcBlocks.isNews(block, mark)) {
-        ByteOutput out = new ByteOutput(BLOCK_ROOM);
-        int end = Math.min(arcCount(), (block + 1) << BLOCK_SHIFT);
-        writeArcs(out, block << BLOCK_SHIFT, end);
-        long before = arcBlocks.hash(block);
-        arcBlocks.set(block, mark, log.put(to, part(StateLog.ARCS + block), before, out));
-      }
-    }
-    touched = false;
+    functionBlocks.writeChanges(log, to);
+    arcBlocks.writeChanges(log, to);
+    touched &= log.isCopy();
   }
 
   /** Removes the profile from the state's log. */
   public void leave(StateLog log) {
     written = log.remove(part(""), written);
-    functionBlocks.forEach((block, hash) -> log.remove(part(StateLog.FUNCTIONS + block), hash));
-    arcBlocks.forEach((block, hash) -> log.remove(part(StateLog.ARCS + block), hash));
-  }
-
-  /** Other than before where a function of the block was added, or a time of it changed. */
-  private long functionMark(int block) {
-    int end = Math.min(functionCount(), (block + 1) << BLOCK_SHIFT);
-    long mark = end;
-    for (int function = block << BLOCK_SHIFT; function < end; function++) {
-      mark = (mark * 31 + totals[function]) * 31 + beyond[function];
-    }
-    return mark;
-  }
-
-  /** Other than before where an arc of the block was added, or a call of it began or ended. */
-  private long arcMark(int block) {
-    int end = Math.min(arcCount(), (block + 1) << BLOCK_SHIFT);
-    long mark = 0;
-    for (int arc = block << BLOCK_SHIFT; arc < end; arc++) {
-      mark += arcs.calls(arc) + arcs.finished(arc); // both only grow
-    }
-    return (mark << (BLOCK_SHIFT + 1)) + end;
+    functionBlocks.leave(log);
+    arcBlocks.leave(log);
   }
 
   /**
@@ -467,78 +429,121 @@ public final class CallProfile {
       byte[] identity, NavigableMap<Long, byte[]> functions, NavigableMap<Long, byte[]> others)
       throws IOException {
     written = StateLog.hash(part(""), identity);
-    for (Map.Entry<Long, byte[]> block : functions.entrySet()) {
-      ByteInput in = block(block, functionBlocks.size(), functionCount());
-      readFunctions(in, rows(in));
-      end(in);
-      int number = block.getKey().intValue();
-      long hash = StateLog.hash(part(StateLog.FUNCTIONS + number), block.getValue());
-      functionBlocks.set(number, functionMark(number), hash);
-    }
-    for (Map.Entry<Long, byte[]> block : others.entrySet()) {
-      ByteInput in = block(block, arcBlocks.size(), arcCount());
-      readArcs(in, rows(in));
-      end(in);
-      int number = block.getKey().intValue();
-      long hash = StateLog.hash(part(StateLog.ARCS + number), block.getValue());
-      arcBlocks.set(number, arcMark(number), hash);
-    }
+    functionBlocks.read(functions);
+    arcBlocks.read(others);
     touched = false;
   }
 
-  private static ByteInput block(Map.Entry<Long, byte[]> block, int expected, int rows)
-      throws IOException {
-    if (block.getKey() != expected || rows != expected << BLOCK_SHIFT) {
-      throw new IOException(
-          "corrupt state: block %d of totals behind %d with %d rows"
-              .formatted(block.getKey(), expected, rows));
+  /** Blocks of rows in the log of the state: of each a mark of what the log holds, and its hash. */
+  private abstract class Blocks {
+    private final String name;
+    private final LongArrayList marks = new LongArrayList(0);
+    private final LongArrayList hashes = new LongArrayList(0);
+
+    Blocks(String name) {
+      this.name = name;
     }
-    return new ByteInput(block.getValue());
-  }
 
-  private static int rows(ByteInput in) throws IOException {
-    return Fields.readCount(in, 1 << BLOCK_SHIFT, "rows of totals in a block");
-  }
+    /** Rows that there are. */
+    abstract int count();
 
-  private static void end(ByteInput in) throws IOException {
-    if (in.remaining() > 0) {
-      throw new IOException("corrupt state: a block of totals has more than its rows");
+    /** Another number than before where one of these rows was added or changed. */
+    abstract long mark(int from, int end);
+
+    abstract void write(DataOutput out, int row) throws IOException;
+
+    /** Reads one row behind those that there are. */
+    abstract void read(DataInput in) throws IOException;
+
+    private String key(int block) {
+      return part(name + block);
+    }
+
+    void writeChanges(StateLog log, StateChanges to) throws IOException {
+      for (int block = 0; block << BLOCK_SHIFT < count(); block++) {
+        int from = block << BLOCK_SHIFT;
+        int end = Math.min(count(), from + (1 << BLOCK_SHIFT));
+        long mark = mark(from, end);
+        boolean isNew = block >= hashes.size();
+        if (log.isCopy() || isNew || marks.getLong(block) != mark) {
+          ByteOutput out = new ByteOutput(BLOCK_ROOM);
+          out.writeInt(end - from);
+          for (int row = from; row < end; row++) {
+            write(out, row);
+          }
+          long before = isNew ? StateLog.NONE : hashes.getLong(block);
+          long hash = log.put(to, key(block), before, out);
+          if (isNew && !log.isCopy()) {
+            marks.add(mark);
+            hashes.add(hash);
+          } else if (!log.isCopy()) {
+            marks.set(block, mark);
+            hashes.set(block, hash);
+          }
+        }
+      }
+    }
+
+    /** Reads all blocks, by their numbers. */
+    void read(NavigableMap<Long, byte[]> blocks) throws IOException {
+      for (Map.Entry<Long, byte[]> one : blocks.entrySet()) {
+        int block = hashes.size();
+        int from = count();
+        if (one.getKey() != block || from != block << BLOCK_SHIFT) {
+          throw new IOException(
+              "corrupt state: block %d of totals behind %d with %d rows"
+                  .formatted(one.getKey(), block, from));
+        }
+        ByteInput in = new ByteInput(one.getValue());
+        int rows = Fields.readCount(in, 1 << BLOCK_SHIFT, "rows of totals in a block");
+        for (int row = 0; row < rows; row++) {
+          read(in);
+        }
+        if (in.remaining() > 0) {
+          throw new IOException("corrupt state: a block of totals has more than its rows");
+        }
+        marks.add(mark(from, count()));
+        hashes.add(StateLog.hash(key(block), one.getValue()));
+      }
+    }
+
+    void leave(StateLog log) {
+      for (int block = 0; block < hashes.size(); block++) {
+        log.remove(key(block), hashes.getLong(block));
+      }
+      marks.clear();
+      hashes.clear();
     }
   }
 
-  /** Writes it: most numbers are small. */
-  public void writeTo(DataOutput out) throws IOException {
-    writeFunctions(out, 0, functionCount());
-    writeArcs(out, 0, arcCount());
-  }
-
-  private void writeFunctions(DataOutput out, int from, int end) throws IOException {
-    out.writeInt(end - from);
-    for (int i = from; i < end; i++) {
-      out.writeLong(selfPc(i));
-      out.writeLong(totals[i]);
-      out.writeLong(beyond[i]);
+  private final class FunctionBlocks extends Blocks {
+    FunctionBlocks() {
+      super(StateLog.FUNCTIONS);
     }
-  }
 
-  private void writeArcs(DataOutput out, int from, int end) throws IOException {
-    out.writeInt(end - from);
-    for (int arc = from; arc < end; arc++) {
-      Fields.writeVarint(out, callers.getInt(arc) - NO_CALLER);
-      Fields.writeVarint(out, arcs.callee(arc));
-      arcs.writeTo(out, arc);
+    @Override
+    int count() {
+      return functionCount();
     }
-  }
 
-  /** Reads what {@link #writeTo} wrote into this empty profile. */
-  public void readFrom(DataInput in) throws IOException {
-    readFunctions(in, Fields.readCount(in, maxFunctions, "functions"));
-    long mostArcs = (long) maxEdges + functionCount();
-    readArcs(in, Fields.readCount(in, (int) Math.min(mostArcs, Integer.MAX_VALUE), "arcs"));
-  }
+    @Override
+    long mark(int from, int end) {
+      long mark = end;
+      for (int function = from; function < end; function++) {
+        mark = (mark * 31 + totals[function]) * 31 + beyond[function];
+      }
+      return mark;
+    }
 
-  private void readFunctions(DataInput in, int count) throws IOException {
-    for (int i = 0; i < count; i++) {
+    @Override
+    void write(DataOutput out, int function) throws IOException {
+      out.writeLong(selfPc(function));
+      out.writeLong(totals[function]);
+      out.writeLong(beyond[function]);
+    }
+
+    @Override
+    void read(DataInput in) throws IOException {
       int next = functionCount();
       if (function(in.readLong()) != next) {
         throw new IOException("corrupt snapshot: a function occurs twice, or beyond the limit");
@@ -551,13 +556,38 @@ public final class CallProfile {
     }
   }
 
-  private void readArcs(DataInput in, int count) throws IOException {
-    int functionCount = functionCount();
-    for (int i = 0; i < count; i++) {
+  private final class ArcBlocks extends Blocks {
+    ArcBlocks() {
+      super(StateLog.ARCS);
+    }
+
+    @Override
+    int count() {
+      return arcCount();
+    }
+
+    @Override
+    long mark(int from, int end) {
+      long mark = 0;
+      for (int arc = from; arc < end; arc++) {
+        mark += arcs.calls(arc) + arcs.finished(arc); // both only grow
+      }
+      return (mark << (BLOCK_SHIFT + 1)) + end;
+    }
+
+    @Override
+    void write(DataOutput out, int arc) throws IOException {
+      Fields.writeVarint(out, callers.getInt(arc) - NO_CALLER);
+      Fields.writeVarint(out, arcs.callee(arc));
+      arcs.writeTo(out, arc);
+    }
+
+    @Override
+    void read(DataInput in) throws IOException {
       int arc = arcCount();
       long caller = Fields.readVarint(in) + NO_CALLER;
       long callee = Fields.readVarint(in);
-      if (caller < NO_CALLER || Math.max(caller, callee) >= functionCount || callee < 0) {
+      if (caller < NO_CALLER || Math.max(caller, callee) >= functionCount() || callee < 0) {
         throw new IOException("corrupt snapshot: an arc from %d to %d".formatted(caller, callee));
       }
       if (arc((int) caller, selfPc((int) callee)) >= 0
@@ -565,47 +595,6 @@ public final class CallProfile {
         throw new IOException("corrupt snapshot: an arc occurs twice, or beyond the limit");
       }
       arcs.readFrom(in, arc);
-    }
-  }
-
-  /** For each block of rows: a mark of what the state's log holds, and its hash. */
-  private static final class Blocks {
-    private final LongArrayList marks = new LongArrayList(0);
-    private final LongArrayList hashes = new LongArrayList(0);
-
-    int size() {
-      return hashes.size();
-    }
-
-    boolean isNews(int block, long mark) {
-      return block >= size() || marks.getLong(block) != mark;
-    }
-
-    long hash(int block) {
-      return block < size() ? hashes.getLong(block) : StateLog.NONE;
-    }
-
-    /** Blocks are added one after the other. */
-    void set(int block, long mark, long hash) {
-      if (block == size()) {
-        marks.add(mark);
-        hashes.add(hash);
-      } else {
-        marks.set(block, mark);
-        hashes.set(block, hash);
-      }
-    }
-
-    void forEach(IntLongConsumer each) {
-      for (int block = 0; block < size(); block++) {
-        each.accept(block, hashes.getLong(block));
-      }
-      marks.clear();
-      hashes.clear();
-    }
-
-    private interface IntLongConsumer {
-      void accept(int block, long hash);
     }
   }
 }

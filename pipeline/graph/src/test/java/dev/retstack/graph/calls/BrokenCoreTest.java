@@ -15,11 +15,10 @@ import dev.retstack.graph.input.ClockUnit;
 import dev.retstack.graph.input.CoreEnd;
 import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.limits.GraphLimits;
+import dev.retstack.graph.limits.StateBudget;
 import dev.retstack.graph.losses.Loss;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.ReportBuilder;
-import dev.retstack.graph.snapshot.ByteInput;
-import dev.retstack.graph.snapshot.ByteOutput;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.graph.tree.Ending;
 import dev.retstack.schema.record.RecordBatch;
@@ -179,12 +178,6 @@ class BrokenCoreTest {
         });
   }
 
-  private static byte[] bytes(GraphState state) throws IOException {
-    ByteOutput out = new ByteOutput(1 << 12);
-    state.writeTo(out);
-    return out.take();
-  }
-
   private static void apply(GraphState state, CoreKey core, long sequence, RecordBatch batch) {
     state.apply(meta(sequence, batch), core, Stream.IMAGE_ID, batch);
   }
@@ -205,7 +198,7 @@ class BrokenCoreTest {
     GraphState state = twoCores(random);
     state.careful(true);
     RecordBatch next = chunk(random, 200);
-    byte[] before = bytes(state);
+    byte[] before = state.copy();
     List<String> pending = List.copyOf(told);
 
     int n = 0;
@@ -217,7 +210,7 @@ class BrokenCoreTest {
       if (thrown == null || !thrown.clean()) {
         break; // it makes fewer calls than that
       }
-      assertThat(bytes(state)).as("seed %d, call %d", SEED, n).isEqualTo(before);
+      assertThat(state.copy()).as("seed %d, call %d", SEED, n).isEqualTo(before);
       assertThat(told).isEqualTo(pending);
     }
     assertThat(n).isGreaterThan(60);
@@ -228,12 +221,12 @@ class BrokenCoreTest {
   void goingBackLosesNothingElse() throws Exception {
     Random random = new Random(SEED + 1);
     plant();
-    byte[] checkpoint = bytes(twoCores(random));
+    byte[] checkpoint = twoCores(random).copy();
     List<RecordBatch> good = List.of(chunk(random, 200), chunk(random, 240));
     RecordBatch bad = chunk(random, 200);
     GraphState expected = read(checkpoint);
     apply(expected, GOOD, 3, good.getFirst());
-    byte[] before = bytes(expected);
+    byte[] before = expected.copy();
     apply(expected, GOOD, 4, good.getLast());
 
     int n = 0;
@@ -256,7 +249,7 @@ class BrokenCoreTest {
       told.clear();
       GraphState again = read(checkpoint);
       apply(again, GOOD, 3, good.getFirst());
-      assertThat(bytes(again)).as("seed %d, call %d", SEED, n).isEqualTo(before);
+      assertThat(again.copy()).as("seed %d, call %d", SEED, n).isEqualTo(before);
       leaveOut(again, bad, thrown);
       apply(again, GOOD, 4, good.getLast());
       List<String> toldAgain = List.copyOf(told);
@@ -266,7 +259,7 @@ class BrokenCoreTest {
       leaveOut(never, bad, thrown);
       apply(never, GOOD, 4, good.getLast());
       assertThat(toldAgain).isEqualTo(told);
-      assertThat(bytes(again)).as("seed %d, call %d", SEED, n).isEqualTo(bytes(never));
+      assertThat(again.copy()).as("seed %d, call %d", SEED, n).isEqualTo(never.copy());
 
       assertThat(ReportBuilder.of(again).build().functions())
           .isEqualTo(ReportBuilder.of(expected).build().functions());
@@ -277,7 +270,7 @@ class BrokenCoreTest {
       assertThat(broken.progress().end()).isEqualTo(CoreEnd.BROKEN);
       assertThat(broken.progress().endDetail()).contains("chunk 3", "planted");
       assertThat(broken.stats().get(Stat.BROKEN_CHUNKS)).isEqualTo(2);
-      assertThat(read(bytes(again)).core(BAD).orElseThrow().progress().end())
+      assertThat(read(again.copy()).core(BAD).orElseThrow().progress().end())
           .isEqualTo(CoreEnd.BROKEN);
     }
     assertThat(n).isGreaterThan(60);
@@ -302,7 +295,7 @@ class BrokenCoreTest {
   }
 
   private GraphState read(byte[] bytes) throws IOException {
-    GraphState state = GraphState.readFrom(new ByteInput(bytes), LIMITS);
+    GraphState state = GraphState.ofCopy(bytes, LIMITS, StateBudget.UNLIMITED);
     listen(state);
     return state;
   }

@@ -13,10 +13,6 @@ import dev.retstack.graph.state.GraphState;
 import dev.retstack.graph.totals.TimeRules;
 import dev.retstack.graph.tree.Ending;
 import dev.retstack.schema.record.RecordBatch;
-import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
-import java.io.DataInputStream;
-import java.io.DataOutputStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -85,14 +81,9 @@ class FrameRoomTest {
   @Test
   void aStateReadBackHasTheSameRoom() throws Exception {
     enter(0, DEPTH - 8);
-    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-    stream.state().writeTo(new DataOutputStream(bytes));
-    GraphState copy =
-        GraphState.readFrom(
-            new DataInputStream(new ByteArrayInputStream(bytes.toByteArray())), LIMITS);
-    ByteArrayOutputStream again = new ByteArrayOutputStream();
-    copy.writeTo(new DataOutputStream(again));
-    assertThat(again.toByteArray()).isEqualTo(bytes.toByteArray());
+    byte[] bytes = stream.state().copy();
+    GraphState copy = GraphState.ofCopy(bytes, LIMITS, StateBudget.UNLIMITED);
+    assertThat(copy.copy()).isEqualTo(bytes);
   }
 
   /** Others took all there is while it was at rest. */

@@ -8,6 +8,7 @@ import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.input.ChunkMeta;
 import dev.retstack.graph.input.ClockUnit;
 import dev.retstack.graph.limits.GraphLimits;
+import dev.retstack.graph.limits.StateBudget;
 import dev.retstack.graph.losses.Loss;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.FunctionRow;
@@ -18,10 +19,6 @@ import dev.retstack.graph.tree.Ending;
 import dev.retstack.graph.tree.TreeKind;
 import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.RecordBatch;
-import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
-import java.io.DataInputStream;
-import java.io.DataOutputStream;
 import java.io.IOException;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -307,10 +304,7 @@ class LossTest {
   }
 
   private static GraphState copy(GraphState state, GraphLimits limits) throws IOException {
-    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-    state.writeTo(new DataOutputStream(bytes));
-    return GraphState.readFrom(
-        new DataInputStream(new ByteArrayInputStream(bytes.toByteArray())), limits);
+    return GraphState.ofCopy(state.copy(), limits, StateBudget.UNLIMITED);
   }
 
   private long stat(Stat stat) {

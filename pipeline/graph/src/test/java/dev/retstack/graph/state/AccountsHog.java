@@ -9,8 +9,6 @@ import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.input.ImageInfo;
 import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.limits.StateBudget;
-import dev.retstack.graph.snapshot.ByteInput;
-import dev.retstack.graph.snapshot.ByteOutput;
 import dev.retstack.graph.symbol.SymbolTable;
 import dev.retstack.graph.totals.TimeRules;
 import dev.retstack.schema.record.RecordBatch;
@@ -151,10 +149,9 @@ final class AccountsHog {
   }
 
   private GraphState restart(GraphState state, StateBudget budget) throws IOException {
-    ByteOutput out = new ByteOutput(1 << 20);
-    state.writeTo(out);
+    byte[] copy = state.copy();
     state.close();
-    return GraphState.readFrom(new ByteInput(out.take()), limits, budget);
+    return GraphState.ofCopy(copy, limits, budget);
   }
 
   private void send(GraphState state, int chunk, int core) {

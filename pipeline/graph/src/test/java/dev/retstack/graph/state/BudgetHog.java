@@ -11,8 +11,6 @@ import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.input.ImageInfo;
 import dev.retstack.graph.limits.GraphLimits;
 import dev.retstack.graph.limits.StateBudget;
-import dev.retstack.graph.snapshot.ByteInput;
-import dev.retstack.graph.snapshot.ByteOutput;
 import dev.retstack.graph.symbol.SymbolTable;
 import dev.retstack.graph.totals.CallTotals;
 import dev.retstack.graph.totals.TimeRules;
@@ -190,14 +188,12 @@ final class BudgetHog {
 
   /** What is restored in a budget of half the size is there, and nothing new is taken. */
   private void restart() throws IOException {
-    ByteOutput out = new ByteOutput(1 << 20);
-    state.writeTo(out);
-    byte[] bytes = out.take();
+    byte[] bytes = state.copy();
     state.close();
     state = null;
     require(budget.held() == 0, "left behind: " + budget.held());
     require(budget.reserved() == 0, "still promised: " + budget.reserved());
-    state = GraphState.readFrom(new ByteInput(bytes), LIMITS, budget);
+    state = GraphState.ofCopy(bytes, LIMITS, budget);
   }
 
   private static void require(boolean what, String sentence) {

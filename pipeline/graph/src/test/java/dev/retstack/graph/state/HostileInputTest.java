@@ -10,12 +10,9 @@ import dev.retstack.graph.input.ChunkMeta;
 import dev.retstack.graph.input.ClockUnit;
 import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.limits.GraphLimits;
+import dev.retstack.graph.limits.StateBudget;
 import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.schema.record.RecordBatch;
-import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
-import java.io.DataInputStream;
-import java.io.DataOutputStream;
 import java.io.IOException;
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;
@@ -61,8 +58,8 @@ class HostileInputTest {
     GraphLimits oneTask = GraphLimits.DEFAULT.but().tasks(1).build();
     Stream s = new Stream(new GraphState(oneTask));
     s.interrupt(91, 1, 0).interrupt(99, 2, 0).lost(166, 6).started(404, 9).lost(405, 1).send();
-    byte[] written = bytes(s.state());
-    assertThat(bytes(read(written))).isEqualTo(written);
+    byte[] written = s.state().copy();
+    assertThat(read(written).copy()).isEqualTo(written);
   }
 
   @Test
@@ -103,7 +100,7 @@ class HostileInputTest {
   }
 
   @Test
-  void everyCutAndEveryFlippedByteOfASnapshotIsRefused() throws IOException {
+  void everyCutAndEveryFlippedByteOfACopyIsRefused() throws IOException {
     Stream s =
         new Stream()
             .enter(0, 0, Stream.MAIN, 0x900)
@@ -111,8 +108,8 @@ class HostileInputTest {
             .tailEnter(15, 2, Stream.B)
             .exit(16, 9, Stream.C, 0x900)
             .send();
-    byte[] good = bytes(s.state());
-    assertThat(bytes(read(good))).isEqualTo(good);
+    byte[] good = s.state().copy();
+    assertThat(read(good).copy()).isEqualTo(good);
     for (int i = 0; i < good.length; i++) {
       byte[] cut = Arrays.copyOf(good, i);
       assertThatThrownBy(() -> read(cut)).as("cut at %d", i).isInstanceOf(IOException.class);
@@ -122,13 +119,7 @@ class HostileInputTest {
     }
   }
 
-  private static byte[] bytes(GraphState state) throws IOException {
-    ByteArrayOutputStream out = new ByteArrayOutputStream();
-    state.writeTo(new DataOutputStream(out));
-    return out.toByteArray();
-  }
-
-  private static GraphState read(byte[] bytes) throws IOException {
-    return GraphState.readFrom(new DataInputStream(new ByteArrayInputStream(bytes)));
+  private static GraphState read(byte[] copy) throws IOException {
+    return GraphState.ofCopy(copy, GraphLimits.DEFAULT, StateBudget.UNLIMITED);
   }
 }

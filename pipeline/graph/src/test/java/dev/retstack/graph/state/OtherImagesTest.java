@@ -7,6 +7,8 @@ import dev.retstack.graph.Stream;
 import dev.retstack.graph.check.Stat;
 import dev.retstack.graph.input.ImageInfo;
 import dev.retstack.graph.input.ImageTraits;
+import dev.retstack.graph.limits.GraphLimits;
+import dev.retstack.graph.limits.StateBudget;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.EdgeRow;
 import dev.retstack.graph.report.FunctionRow;
@@ -16,10 +18,6 @@ import dev.retstack.graph.symbol.SymbolTable;
 import dev.retstack.graph.symbol.SymbolTable.Symbol;
 import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.RecordBatch;
-import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
-import java.io.DataInputStream;
-import java.io.DataOutputStream;
 import java.io.IOException;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -174,8 +172,6 @@ class OtherImagesTest {
   }
 
   private static GraphState copy(GraphState state) throws IOException {
-    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-    state.writeTo(new DataOutputStream(bytes));
-    return GraphState.readFrom(new DataInputStream(new ByteArrayInputStream(bytes.toByteArray())));
+    return GraphState.ofCopy(state.copy(), GraphLimits.DEFAULT, StateBudget.UNLIMITED);
   }
 }

@@ -12,6 +12,8 @@ import static org.assertj.core.api.Assertions.tuple;
 import dev.retstack.graph.Stream;
 import dev.retstack.graph.calls.CoreGraph;
 import dev.retstack.graph.check.Stat;
+import dev.retstack.graph.limits.GraphLimits;
+import dev.retstack.graph.limits.StateBudget;
 import dev.retstack.graph.report.CallNode;
 import dev.retstack.graph.report.EdgeRow;
 import dev.retstack.graph.report.FunctionRow;
@@ -23,10 +25,6 @@ import dev.retstack.graph.tree.RecordedValues;
 import dev.retstack.graph.tree.TreeKind;
 import dev.retstack.schema.record.ValuesDepth;
 import it.unimi.dsi.fastutil.longs.LongList;
-import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
-import java.io.DataInputStream;
-import java.io.DataOutputStream;
 import java.io.IOException;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -231,11 +229,8 @@ class OtherRecordsTest {
   }
 
   private static GraphState copy(GraphState state) {
-    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     try {
-      state.writeTo(new DataOutputStream(bytes));
-      return GraphState.readFrom(
-          new DataInputStream(new ByteArrayInputStream(bytes.toByteArray())));
+      return GraphState.ofCopy(state.copy(), GraphLimits.DEFAULT, StateBudget.UNLIMITED);
     } catch (IOException e) {
       throw new AssertionError(e);
     }

@@ -4,12 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
 import dev.retstack.graph.Stream;
+import dev.retstack.graph.limits.GraphLimits;
+import dev.retstack.graph.limits.StateBudget;
 import dev.retstack.graph.report.ReportBuilder;
 import dev.retstack.graph.snapshot.StateLog;
-import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
-import java.io.DataInputStream;
-import java.io.DataOutputStream;
 import java.io.IOException;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -103,12 +101,6 @@ class SessionAgesTest {
   }
 
   private static GraphState copy(GraphState state) throws IOException {
-    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-    state.writeTo(new DataOutputStream(bytes));
-    return read(bytes);
-  }
-
-  private static GraphState read(ByteArrayOutputStream bytes) throws IOException {
-    return GraphState.readFrom(new DataInputStream(new ByteArrayInputStream(bytes.toByteArray())));
+    return GraphState.ofCopy(state.copy(), GraphLimits.DEFAULT, StateBudget.UNLIMITED);
   }
 }

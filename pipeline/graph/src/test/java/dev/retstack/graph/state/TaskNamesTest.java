@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.tuple;
 import dev.retstack.graph.Stream;
 import dev.retstack.graph.check.AnomalyKind;
 import dev.retstack.graph.limits.GraphLimits;
+import dev.retstack.graph.limits.StateBudget;
 import dev.retstack.graph.report.AnomalyRow;
 import dev.retstack.graph.report.CallTree;
 import dev.retstack.graph.report.Report;
@@ -17,10 +18,6 @@ import dev.retstack.graph.totals.TimeRules;
 import dev.retstack.schema.record.Keyframe;
 import dev.retstack.schema.record.RecordBatch;
 import dev.retstack.schema.record.TaskName;
-import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
-import java.io.DataInputStream;
-import java.io.DataOutputStream;
 import java.io.IOException;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -39,9 +36,7 @@ class TaskNamesTest {
   }
 
   private static GraphState copy(GraphState state) throws IOException {
-    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-    state.writeTo(new DataOutputStream(bytes));
-    return GraphState.readFrom(new DataInputStream(new ByteArrayInputStream(bytes.toByteArray())));
+    return GraphState.ofCopy(state.copy(), GraphLimits.DEFAULT, StateBudget.UNLIMITED);
   }
 
   private static List<String> names(GraphState state) {

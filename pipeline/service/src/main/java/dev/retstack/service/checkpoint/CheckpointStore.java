@@ -3,6 +3,7 @@ package dev.retstack.service.checkpoint;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.retstack.graph.snapshot.ByteOutput;
+import dev.retstack.graph.snapshot.LazyParts;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.service.identity.Holder;
 import dev.retstack.service.kafka.KafkaSettings;
@@ -12,11 +13,8 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
-import java.util.AbstractMap;
-import java.util.AbstractSet;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -76,7 +74,7 @@ final class CheckpointStore {
 
   /** The state of these records, by their keys without group and partition. */
   Checkpoint of(int partition, Map<String, byte[]> records) throws IOException {
-    Parts parts = parts(records);
+    Map<String, byte[]> parts = parts(records);
     headHash = 0;
     byte[] at = parts.remove(AT);
     if (at == null && parts.isEmpty()) {
@@ -109,7 +107,7 @@ final class CheckpointStore {
   }
 
   /** The parts of these records, each of which unpacks. */
-  private Parts parts(Map<String, byte[]> records) throws IOException {
+  private Map<String, byte[]> parts(Map<String, byte[]> records) throws IOException {
     pieces.clear();
     Map<String, List<byte[]>> packed = new HashMap<>();
     int used = 0;
@@ -125,7 +123,7 @@ final class CheckpointStore {
       throw new CorruptCheckpointException(
           "topic %s holds pieces of the state that belong to no part".formatted(topic));
     }
-    return new Parts(packed);
+    return new LazyParts<>(packed, CheckpointStore::unpack);
   }
 
   private List<byte[]> pieces(String key, int count, Map<String, byte[]> records)
@@ -145,72 +143,20 @@ final class CheckpointStore {
     return all;
   }
 
-  /**
-   * The parts of a state as the topic has them. A part is unpacked each time it is asked for: all
-   * of them together are many times as much.
-   */
-  private static final class Parts extends AbstractMap<String, byte[]> {
-    private final Map<String, List<byte[]>> packed;
-
-    Parts(Map<String, List<byte[]>> packed) {
-      this.packed = packed;
-    }
-
-    @Override
-    public byte[] get(Object key) {
-      List<byte[]> records = packed.get(key);
-      return records == null ? null : unpack(records);
-    }
-
-    @Override
-    public boolean containsKey(Object key) {
-      return packed.containsKey(key);
-    }
-
-    @Override
-    public byte[] remove(Object key) {
-      byte[] part = get(key);
-      packed.remove(key);
-      return part;
-    }
-
-    @Override
-    public Set<String> keySet() {
-      return packed.keySet();
-    }
-
-    @Override
-    public Set<Entry<String, byte[]>> entrySet() {
-      return new AbstractSet<>() {
-        @Override
-        public Iterator<Entry<String, byte[]>> iterator() {
-          return packed.entrySet().stream()
-              .map(part -> Map.entry(part.getKey(), unpack(part.getValue())))
-              .iterator();
-        }
-
-        @Override
-        public int size() {
-          return packed.size();
-        }
-      };
-    }
-
-    private static byte[] unpack(List<byte[]> records) {
-      try {
-        byte[] first = CheckpointCodec.decode(records.getFirst()).bytes();
-        if (records.size() == 1) {
-          return first;
-        }
-        ByteArrayOutputStream part = new ByteArrayOutputStream();
-        part.writeBytes(first);
-        for (byte[] record : records.subList(1, records.size())) {
-          part.writeBytes(CheckpointCodec.decode(record).bytes());
-        }
-        return part.toByteArray();
-      } catch (IOException e) {
-        throw new UncheckedIOException("a part that was sound does not unpack", e);
+  private static byte[] unpack(List<byte[]> records) {
+    try {
+      byte[] first = CheckpointCodec.decode(records.getFirst()).bytes();
+      if (records.size() == 1) {
+        return first;
       }
+      ByteArrayOutputStream part = new ByteArrayOutputStream();
+      part.writeBytes(first);
+      for (byte[] record : records.subList(1, records.size())) {
+        part.writeBytes(CheckpointCodec.decode(record).bytes());
+      }
+      return part.toByteArray();
+    } catch (IOException e) {
+      throw new UncheckedIOException("a part that was sound does not unpack", e);
     }
   }
 

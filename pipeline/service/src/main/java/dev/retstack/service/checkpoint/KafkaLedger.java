@@ -1,6 +1,6 @@
 package dev.retstack.service.checkpoint;
 
-import dev.retstack.graph.snapshot.SnapshotReader;
+import dev.retstack.graph.snapshot.StateHead;
 import dev.retstack.graph.state.GraphState;
 import dev.retstack.schema.wire.Topics;
 import dev.retstack.service.identity.Holder;
@@ -145,7 +145,7 @@ public final class KafkaLedger implements Ledger {
       throw new UnreadableCheckpointException(partition, e);
     }
     byte[] head = last.parts().getOrDefault(GraphState.HEAD, new byte[0]);
-    OptionalInt version = SnapshotReader.versionOf(head);
+    OptionalInt version = StateHead.versionOf(head);
     if (version.isPresent() && version.getAsInt() != GraphState.VERSION) {
       throw new OtherVersionException(
           "the state of partition %d in topic %s".formatted(partition, topics.state()),

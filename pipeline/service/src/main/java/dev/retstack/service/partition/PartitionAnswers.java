@@ -73,7 +73,7 @@ final class PartitionAnswers {
   }
 
   private void copy(PartitionGraph.Copy m) {
-    m.replyTo().tell(position(StateCopy.bytes(intake.applier().state())));
+    m.replyTo().tell(position(intake.applier().state().copy()));
   }
 
   private PartitionTotals totals() {

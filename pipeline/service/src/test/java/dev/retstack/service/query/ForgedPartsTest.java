@@ -262,7 +262,7 @@ class ForgedPartsTest {
       GraphState state = new GraphState();
       ByteArrayOutputStream bytes = new ByteArrayOutputStream();
       if (question.contains("what=state")) {
-        state.writeTo(new DataOutputStream(bytes));
+        bytes.writeBytes(state.copy());
       } else if (question.contains("what=totals")) {
         StateTotals.of(state).writeTo(new DataOutputStream(bytes));
       } else {
