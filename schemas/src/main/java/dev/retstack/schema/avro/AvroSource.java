@@ -30,6 +30,9 @@ public final class AvroSource {
   /** Objects that come of one message, in bytes of heap, roughly, at most. */
   public static final long HEAP_BYTES_MAX = 64L << 20;
 
+  /** Objects for each byte of a message that is larger, in bytes of heap: names take the most. */
+  private static final int GROWTH_MAX = 16;
+
   /** What a record, a list or an item of one costs on the heap, without what it holds. */
   private static final int OBJECT_BYTES = 24;
 
@@ -43,12 +46,14 @@ public final class AvroSource {
 
   private final byte[] bytes;
   private final boolean keep;
+  private final long heapBytesMax;
   private final int end;
   private int at;
   private long heapBytes;
 
-  private AvroSource(byte[] bytes, int from, int to, boolean keep) {
+  private AvroSource(byte[] bytes, int from, int to, boolean keep, long heapBytesMax) {
     this.bytes = bytes;
+    this.heapBytesMax = heapBytesMax;
     this.at = from;
     this.end = to;
     this.keep = keep;
@@ -62,7 +67,19 @@ public final class AvroSource {
    */
   public static <T extends AvroRecord> T read(T record, byte[] bytes, int from, int to)
       throws CorruptChunkException {
-    return new AvroSource(bytes, from, to, true).all(record);
+    return new AvroSource(bytes, from, to, true, HEAP_BYTES_MAX).all(record);
+  }
+
+  /**
+   * Reads bytes for which the caller has made room, and which are exactly one record.
+   *
+   * @param record gets the values
+   * @throws CorruptChunkException as {@link #read}, but objects may also take 16 times the bytes
+   */
+  public static <T extends AvroRecord> T readAll(T record, byte[] bytes)
+      throws CorruptChunkException {
+    long most = Math.max(HEAP_BYTES_MAX, (long) GROWTH_MAX * bytes.length);
+    return new AvroSource(bytes, 0, bytes.length, true, most).all(record);
   }
 
   /**
@@ -72,7 +89,7 @@ public final class AvroSource {
    */
   public static void check(AvroRecord record, byte[] bytes, int from, int to)
       throws CorruptChunkException {
-    var _ = new AvroSource(bytes, from, to, false).all(record);
+    var _ = new AvroSource(bytes, from, to, false, HEAP_BYTES_MAX).all(record);
   }
 
   private <T extends AvroRecord> T all(T record) throws CorruptChunkException {
@@ -224,8 +241,8 @@ public final class AvroSource {
 
   private void spend(long more) throws CorruptChunkException {
     heapBytes += more;
-    if (heapBytes > HEAP_BYTES_MAX) {
-      throw refused("more than " + (HEAP_BYTES_MAX >> 20) + " MiB of objects");
+    if (heapBytes > heapBytesMax) {
+      throw refused("more than " + (heapBytesMax >> 20) + " MiB of objects");
     }
   }
 

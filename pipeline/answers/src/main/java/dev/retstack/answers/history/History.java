@@ -1,7 +1,7 @@
 package dev.retstack.answers.history;
 
-import java.io.DataInputStream;
-import java.io.DataOutputStream;
+import dev.retstack.schema.HistorySlot;
+import dev.retstack.schema.PartHistory;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -102,42 +102,44 @@ public final class History {
       slots = List.copyOf(slots);
     }
 
-    /** Writes it for another member. */
-    public void writeTo(DataOutputStream out) throws IOException {
-      out.writeLong(millis);
-      out.writeInt(slots.size());
-      for (Slot slot : slots) {
-        out.writeLong(slot.number);
-        out.writeLong(slot.counts.records);
-        out.writeLong(slot.counts.checkpointBytes);
-        out.writeLong(slot.counts.checkpointNanos);
-        out.writeInt(slot.levels.partitions);
-        out.writeLong(slot.levels.lag);
-        out.writeLong(slot.levels.lost);
-      }
+    /** The record that another member gets. */
+    public PartHistory written() {
+      return new PartHistory(
+          millis,
+          slots.stream()
+              .map(
+                  slot ->
+                      HistorySlot.newBuilder()
+                          .setNumber(slot.number)
+                          .setRecords(slot.counts.records)
+                          .setCheckpointBytes(slot.counts.checkpointBytes)
+                          .setCheckpointNanos(slot.counts.checkpointNanos)
+                          .setPartitions(slot.levels.partitions)
+                          .setLag(slot.levels.lag)
+                          .setLost(slot.levels.lost)
+                          .build())
+              .toList());
     }
 
     /**
      * Reads what another member wrote.
      *
-     * @throws IOException if it has more slots than a member keeps, or ends early
+     * @throws IOException if it has more slots than a member keeps
      */
-    public static Told readFrom(DataInputStream in) throws IOException {
-      final long millis = in.readLong();
-      int count = in.readInt();
-      if (count < 0 || count > SLOTS) {
-        throw new IOException(count + " slots");
+    public static Told of(PartHistory written) throws IOException {
+      if (written.getSlots().size() > SLOTS) {
+        throw new IOException(written.getSlots().size() + " slots");
       }
       List<Slot> slots = new ArrayList<>();
-      for (int i = 0; i < count; i++) {
+      for (HistorySlot slot : written.getSlots()) {
         slots.add(
             new Slot(
-                in.readLong(),
-                new Counts(in.readLong(), in.readLong(), in.readLong()),
-                new Levels(in.readInt(), in.readLong(), in.readLong()),
+                slot.getNumber(),
+                new Counts(slot.getRecords(), slot.getCheckpointBytes(), slot.getCheckpointNanos()),
+                new Levels(slot.getPartitions(), slot.getLag(), slot.getLost()),
                 1));
       }
-      return new Told(millis, slots);
+      return new Told(written.getMillis(), slots);
     }
   }
 

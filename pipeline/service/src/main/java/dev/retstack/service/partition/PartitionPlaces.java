@@ -9,12 +9,16 @@ import dev.retstack.graph.places.Place;
 import dev.retstack.graph.pyramid.Pyramid;
 import dev.retstack.graph.snapshot.ByteInput;
 import dev.retstack.graph.snapshot.ByteOutput;
-import dev.retstack.graph.snapshot.Fields;
 import dev.retstack.graph.state.GraphState;
+import dev.retstack.schema.ChunkPlace;
+import dev.retstack.schema.DrawnCore;
+import dev.retstack.schema.NamedTask;
+import dev.retstack.schema.PartPlaces;
+import dev.retstack.schema.PlacedCore;
 import dev.retstack.schema.record.TaskName;
-import java.io.DataInput;
-import java.io.DataOutput;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -54,51 +58,47 @@ public record PartitionPlaces(StateCopy position, List<Core> cores) {
       ClockUnit unit,
       Map<Long, TaskName> tasks,
       Pyramid pyramid) {
-    /** Fields of it, as {@link #readFrom} reads them. */
-    public void writeTo(DataOutput out) throws IOException {
-      Fields.writeText(out, image);
-      out.writeInt(others.size());
-      for (String other : others) {
-        Fields.writeText(out, other);
-      }
-      Fields.writeText(out, unit.name());
-      out.writeInt(tasks.size());
-      for (Map.Entry<Long, TaskName> task : tasks.entrySet()) {
-        out.writeLong(task.getKey());
-        out.writeLong(task.getValue().first());
-        out.writeLong(task.getValue().second());
-      }
+    /** The record that another member gets. */
+    DrawnCore written() {
       ByteOutput bytes = new ByteOutput(1 << 12);
-      pyramid.writeTo(bytes);
-      out.writeInt(bytes.size());
-      out.write(bytes.take());
+      try {
+        pyramid.writeTo(bytes);
+      } catch (IOException e) {
+        throw new UncheckedIOException("cannot happen in memory", e);
+      }
+      return DrawnCore.newBuilder()
+          .setImage(image)
+          .setOthers(List.copyOf(others))
+          .setUnit(dev.retstack.schema.ClockUnit.valueOf(unit.name()))
+          .setTasks(
+              tasks.entrySet().stream()
+                  .map(t -> new NamedTask(t.getKey(), t.getValue().first(), t.getValue().second()))
+                  .toList())
+          .setPyramid(ByteBuffer.wrap(bytes.take()))
+          .build();
     }
 
-    /** Reads what {@link #writeTo} wrote. */
-    public static Drawn readFrom(DataInput in) throws IOException {
-      String image = Fields.readText(in);
-      int count = Fields.readCount(in, OTHERS_MAX, "images");
-      Set<String> others = new TreeSet<>();
-      for (int i = 0; i < count; i++) {
-        others.add(Fields.readText(in));
-      }
-      ClockUnit unit = Fields.readEnum(in, ClockUnit.class);
+    /**
+     * Reads what another member wrote.
+     *
+     * @throws IOException where the pyramid is none
+     */
+    static Drawn of(DrawnCore written) throws IOException {
       Map<Long, TaskName> tasks = new HashMap<>();
-      for (int left = Fields.readCount(in, TASKS_MAX, "names of tasks"); left > 0; left--) {
-        tasks.put(in.readLong(), new TaskName(in.readLong(), in.readLong()));
+      for (NamedTask task : written.getTasks()) {
+        tasks.put(task.getTask(), new TaskName(task.getFirst(), task.getSecond()));
       }
-      byte[] bytes = new byte[Fields.readCount(in, PYRAMID_MAX, "bytes of a pyramid")];
-      in.readFully(bytes);
-      return new Drawn(image, others, unit, tasks, Pyramid.readFrom(new ByteInput(bytes)));
+      return new Drawn(
+          written.getImage(),
+          new TreeSet<>(written.getOthers()),
+          ClockUnit.valueOf(written.getUnit().name()),
+          tasks,
+          Pyramid.readFrom(new ByteInput(written.getPyramid().array())));
     }
   }
 
   /** A place and the reference to it. */
   private static final long PLACE_BYTES = 72;
-
-  private static final int OTHERS_MAX = 1 << 14;
-  private static final int TASKS_MAX = 1 << 20;
-  private static final int PYRAMID_MAX = 1 << 20;
 
   /** Bytes of the heap that it takes, more or less. */
   public long bytes() {
@@ -133,6 +133,62 @@ public record PartitionPlaces(StateCopy position, List<Core> cores) {
 
   public PartitionPlaces {
     cores = List.copyOf(cores);
+  }
+
+  /** The record that another member gets: all but the position. */
+  public PartPlaces written() {
+    return new PartPlaces(
+        cores.stream()
+            .map(
+                core ->
+                    new PlacedCore(
+                        core.key().session(),
+                        core.key().core(),
+                        core.places().stream().map(PartitionPlaces::written).toList(),
+                        core.drawn().map(Drawn::written).orElse(null)))
+            .toList());
+  }
+
+  private static ChunkPlace written(Place place) {
+    return ChunkPlace.newBuilder()
+        .setOffset(place.offset())
+        .setLastOffset(place.lastOffset())
+        .setSequence(place.sequence())
+        .setRecordsBefore(place.recordsBefore())
+        .setFirstTime(place.firstTime())
+        .setLastTime(place.lastTime())
+        .setKeyframe(place.keyframe())
+        .build();
+  }
+
+  /**
+   * Reads what another member wrote.
+   *
+   * @param position where it said that the partition stood
+   * @throws IOException where a pyramid is none
+   */
+  public static PartitionPlaces of(StateCopy position, PartPlaces written) throws IOException {
+    List<Core> cores = new ArrayList<>();
+    for (PlacedCore core : written.getCores()) {
+      DrawnCore drawn = core.getDrawn();
+      cores.add(
+          new Core(
+              new CoreKey(core.getSession(), core.getCore()),
+              core.getPlaces().stream().map(PartitionPlaces::read).toList(),
+              drawn == null ? Optional.empty() : Optional.of(Drawn.of(drawn))));
+    }
+    return new PartitionPlaces(position, cores);
+  }
+
+  private static Place read(ChunkPlace place) {
+    return new Place(
+        place.getOffset(),
+        place.getLastOffset(),
+        place.getSequence(),
+        place.getRecordsBefore(),
+        place.getFirstTime(),
+        place.getLastTime(),
+        place.getKeyframe());
   }
 
   /**

@@ -1,15 +1,23 @@
 package dev.retstack.service.query;
 
-import dev.retstack.answers.history.History;
 import dev.retstack.answers.state.CoreProgress;
 import dev.retstack.answers.state.StateCopy;
 import dev.retstack.graph.input.CoreEnd;
 import dev.retstack.graph.input.CoreKey;
 import dev.retstack.graph.limits.GraphLimits;
-import dev.retstack.graph.places.Place;
 import dev.retstack.graph.state.ForgottenSessions;
 import dev.retstack.graph.state.RefusedCores;
 import dev.retstack.graph.top.TopBuilder;
+import dev.retstack.schema.PartCore;
+import dev.retstack.schema.PartCores;
+import dev.retstack.schema.PartForgotten;
+import dev.retstack.schema.PartHistory;
+import dev.retstack.schema.PartPlaces;
+import dev.retstack.schema.PartRefused;
+import dev.retstack.schema.avro.AvroRecord;
+import dev.retstack.schema.avro.AvroSource;
+import dev.retstack.schema.codec.CorruptChunkException;
+import dev.retstack.answers.history.History;
 import dev.retstack.service.partition.PartitionMeasure;
 import dev.retstack.service.partition.PartitionPlaces;
 import dev.retstack.service.partition.PartitionTotals;
@@ -19,7 +27,6 @@ import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -52,17 +59,17 @@ record Part(
 
   /** What can be asked for. */
   enum Kind {
-    /** The state, as in a checkpoint. */
+    /** The state: all parts of its log, as in a checkpoint. */
     STATE,
-    /** How far each core came. */
+    /** How far each core came, as {@link PartCores}. */
     CORES,
     /** What the state adds up to. */
     TOTALS,
-    /** Where the chunks of cores stand in the log. */
+    /** Where the chunks of cores stand in the log, as {@link PartPlaces}. */
     PLACES,
     /** As PLACES, with what each core did when. */
     TILES,
-    /** The past of the member, as one part for all its partitions. */
+    /** The past of the member, as one part for all its partitions: {@link PartHistory}. */
     HISTORY
   }
 
@@ -109,11 +116,16 @@ record Part(
    * @param cores those of all partitions
    */
   static Part of(PartitionMeasure measure, List<CoreProgress> cores) {
-    byte[] body =
-        writtenCores(
-            cores.stream().filter(core -> core.partition() == measure.partition()).toList(),
-            measure.forgotten(),
-            measure.refused());
+    PartCores body =
+        new PartCores(
+            cores.stream()
+                .filter(core -> core.partition() == measure.partition())
+                .map(Part::written)
+                .toList(),
+            written(measure.forgotten()),
+            measure.refused().stream()
+                .map(row -> new PartRefused(row.key().session(), row.key().core(), row.chunks()))
+                .toList());
     return new Part(
         measure.partition(),
         measure.epoch(),
@@ -121,7 +133,7 @@ record Part(
         measure.checkpointedOffset(),
         measure.skippedOffsets(),
         measure.images(),
-        body,
+        bytes(body),
         Optional.empty(),
         "");
   }
@@ -147,79 +159,45 @@ record Part(
 
   /** A part of {@link Kind#PLACES}. */
   static Part of(PartitionPlaces found) {
-    return of(
-        found.position(),
-        written(
-            out -> {
-              out.writeInt(found.cores().size());
-              for (PartitionPlaces.Core core : found.cores()) {
-                out.writeUTF(core.key().session());
-                out.writeUTF(core.key().core());
-                out.writeInt(core.places().size());
-                out.writeBoolean(core.drawn().isPresent());
-                if (core.drawn().isPresent()) {
-                  core.drawn().get().writeTo(out);
-                }
-                for (Place place : core.places()) {
-                  out.writeLong(place.offset());
-                  out.writeLong(place.lastOffset());
-                  out.writeLong(place.sequence());
-                  out.writeLong(place.recordsBefore());
-                  out.writeLong(place.firstTime());
-                  out.writeLong(place.lastTime());
-                  out.writeBoolean(place.keyframe());
-                }
-              }
-            }));
+    return of(found.position(), bytes(found.written()));
   }
 
   /** A part of {@link Kind#HISTORY}, which is of no partition. */
   static Part of(History.Told told) {
-    byte[] body = written(told::writeTo);
+    byte[] body = bytes(told.written());
     return new Part(0, 0, 0, 0, 0, StateCopy.Waiting.NONE, body, Optional.empty(), "");
+  }
+
+  private static byte[] bytes(AvroRecord record) {
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    record.writeTo(bytes);
+    return bytes.toByteArray();
+  }
+
+  /** Gives the record in the body to a reader. */
+  private <T extends AvroRecord, R> R read(T record, Reader<T, R> reader) {
+    try {
+      return reader.read(AvroSource.readAll(record, body));
+    } catch (CorruptChunkException | IOException e) {
+      throw new UncheckedIOException(
+          "partition %d: %s cannot be read".formatted(partition, record.getSchema().getName()),
+          e instanceof IOException io ? io : new IOException(e.getMessage(), e));
+    }
+  }
+
+  private interface Reader<T, R> {
+    R read(T record) throws IOException;
   }
 
   /** The body of a part of {@link Kind#HISTORY}. */
   History.Told history() {
-    try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(body))) {
-      return History.Told.readFrom(in);
-    } catch (IOException e) {
-      throw new UncheckedIOException("the past of a member cannot be read", e);
-    }
+    return read(new PartHistory(), History.Told::of);
   }
 
   /** The body of a part of {@link Kind#PLACES}. */
   PartitionPlaces places(GraphLimits limits) {
-    return found.orElseGet(() -> readPlaces(limits));
-  }
-
-  private PartitionPlaces readPlaces(GraphLimits limits) {
-    try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(body))) {
-      List<PartitionPlaces.Core> cores = new ArrayList<>();
-      int count = in.readInt();
-      for (int i = 0; i < count; i++) {
-        CoreKey key = new CoreKey(in.readUTF(), in.readUTF());
-        List<Place> places = new ArrayList<>();
-        int many = in.readInt();
-        Optional<PartitionPlaces.Drawn> drawn =
-            in.readBoolean() ? Optional.of(PartitionPlaces.Drawn.readFrom(in)) : Optional.empty();
-        for (int j = 0; j < many; j++) {
-          places.add(
-              new Place(
-                  in.readLong(),
-                  in.readLong(),
-                  in.readLong(),
-                  in.readLong(),
-                  in.readLong(),
-                  in.readLong(),
-                  in.readBoolean()));
-        }
-        cores.add(new PartitionPlaces.Core(key, places, drawn));
-      }
-      return new PartitionPlaces(state(limits).position(), cores);
-    } catch (IOException e) {
-      throw new UncheckedIOException("partition " + partition + ": places cannot be read", e);
-    }
+    return found.orElseGet(
+        () -> read(new PartPlaces(), read -> PartitionPlaces.of(state(limits).position(), read)));
   }
 
   boolean isAbsent() {
@@ -237,36 +215,28 @@ record Part(
         partition, epoch, nextOffset, checkpointedOffset, skippedOffsets, waiting, body, limits);
   }
 
-  private static byte[] writtenCores(
-      List<CoreProgress> cores, ForgottenSessions forgotten, List<RefusedCores.Row> refused) {
-    return written(
-        out -> {
-          out.writeInt(cores.size());
-          for (CoreProgress core : cores) {
-            out.writeUTF(core.key().session());
-            out.writeUTF(core.key().core());
-            out.writeUTF(core.isa());
-            out.writeUTF(core.image());
-            out.writeUTF(core.imageName());
-            out.writeLong(core.chunks());
-            out.writeLong(core.keyframes());
-            out.writeLong(core.records());
-            out.writeLong(core.lost());
-            out.writeLong(core.untraced());
-            out.writeLong(core.anomalies());
-            out.writeInt(core.open());
-            out.writeLong(core.time());
-            out.writeUTF(core.end().name());
-            out.writeUTF(core.endDetail());
-          }
-          forgotten.writeTo(out);
-          out.writeInt(refused.size());
-          for (RefusedCores.Row core : refused) {
-            out.writeUTF(core.key().session());
-            out.writeUTF(core.key().core());
-            out.writeLong(core.chunks());
-          }
-        });
+  private static PartCore written(CoreProgress core) {
+    return PartCore.newBuilder()
+        .setSession(core.key().session())
+        .setCore(core.key().core())
+        .setIsa(core.isa())
+        .setImage(core.image())
+        .setImageName(core.imageName())
+        .setChunks(core.chunks())
+        .setKeyframes(core.keyframes())
+        .setRecords(core.records())
+        .setLost(core.lost())
+        .setUntraced(core.untraced())
+        .setAnomalies(core.anomalies())
+        .setOpen(core.open())
+        .setTime(core.time())
+        .setEnd(core.end().name())
+        .setEndDetail(core.endDetail())
+        .build();
+  }
+
+  private static PartForgotten written(ForgottenSessions all) {
+    return new PartForgotten(all.sessions(), all.cores(), all.records(), all.lost(), all.since());
   }
 
   /** Fields to be written. */
@@ -310,40 +280,41 @@ record Part(
 
   /** Reads a part of {@link Kind#CORES}. */
   Cores cores() {
-    List<CoreProgress> cores = new ArrayList<>();
-    try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(body))) {
-      int count = in.readInt();
-      Map<String, String> once = new HashMap<>(); // many cores have the same session and image
-      for (int i = 0; i < count; i++) {
-        CoreKey key = new CoreKey(once(in.readUTF(), once), in.readUTF());
-        cores.add(
-            new CoreProgress(
-                key,
-                partition,
-                once(in.readUTF(), once),
-                once(in.readUTF(), once),
-                once(in.readUTF(), once),
-                in.readLong(),
-                in.readLong(),
-                in.readLong(),
-                in.readLong(),
-                in.readLong(),
-                in.readLong(),
-                in.readInt(),
-                in.readLong(),
-                CoreEnd.valueOf(in.readUTF()),
-                once(in.readUTF(), once)));
-      }
-      final ForgottenSessions forgotten = ForgottenSessions.readFrom(in);
-      List<RefusedCores.Row> refused = new ArrayList<>();
-      int named = in.readInt();
-      for (int i = 0; i < named; i++) {
-        refused.add(new RefusedCores.Row(new CoreKey(in.readUTF(), in.readUTF()), in.readLong()));
-      }
-      return new Cores(cores, forgotten, refused);
-    } catch (IOException e) {
-      throw new UncheckedIOException("partition " + partition + ": cores cannot be read", e);
-    }
+    return read(new PartCores(), this::cores);
+  }
+
+  private Cores cores(PartCores read) {
+    Map<String, String> once = new HashMap<>(); // many cores have the same session and image
+    PartForgotten all = read.getForgotten();
+    return new Cores(
+        read.getCores().stream().map(core -> core(core, once)).toList(),
+        new ForgottenSessions(
+            all.getSessions(), all.getCores(), all.getRecords(), all.getLost(), all.getSince()),
+        read.getRefused().stream()
+            .map(
+                row ->
+                    new RefusedCores.Row(
+                        new CoreKey(row.getSession(), row.getCore()), row.getChunks()))
+            .toList());
+  }
+
+  private CoreProgress core(PartCore core, Map<String, String> once) {
+    return new CoreProgress(
+        new CoreKey(once(core.getSession(), once), core.getCore()),
+        partition,
+        once(core.getIsa(), once),
+        once(core.getImage(), once),
+        once(core.getImageName(), once),
+        core.getChunks(),
+        core.getKeyframes(),
+        core.getRecords(),
+        core.getLost(),
+        core.getUntraced(),
+        core.getAnomalies(),
+        core.getOpen(),
+        core.getTime(),
+        CoreEnd.valueOf(core.getEnd()),
+        once(core.getEndDetail(), once));
   }
 
   private static String once(String text, Map<String, String> texts) {

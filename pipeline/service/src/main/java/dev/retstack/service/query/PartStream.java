@@ -16,9 +16,9 @@ import java.util.function.Consumer;
  * Parts on their way from one member to another, big-endian: {@code RSPT}, a byte of version; for
  * each part an int partition (0 and up), longs epoch, nextOffset, checkpointedOffset,
  * skippedOffsets, chunks that wait for images and which (a text), a text (as in {@link
- * java.io.DataOutput#writeUTF}) why it is absent or nothing, an int of length and the body; then
- * the int -1, so that a stream that was cut off shows. Behind each part, and behind -1, stands the
- * member's signature of all before it ({@link AnswerSeal}).
+ * java.io.DataOutput#writeUTF}) why it is absent or nothing, an int of length and the body ({@link
+ * Part.Kind}); then the int -1, so that a stream that was cut off shows. Behind each part, and
+ * behind -1, stands the member's signature of all before it ({@link AnswerSeal}).
  */
 final class PartStream {
   private static final int MAGIC = 0x5253_5054;
