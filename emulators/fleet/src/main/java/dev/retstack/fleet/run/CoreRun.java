@@ -294,10 +294,7 @@ public final class CoreRun {
     flushSoon = true;
   }
 
-  /**
-   * What the core has recorded and not sent leaves the buffer of the thread, for one that is no
-   * larger.
-   */
+  /** Moves unsent records from the thread's buffer to one that is at most as large. */
   private void rest() {
     int wanted = core.probe().batch().size() + NOTES;
     moveTo(RecordBuffer.resting(Math.min(wanted, spec.options().recordsPerChunk())));
