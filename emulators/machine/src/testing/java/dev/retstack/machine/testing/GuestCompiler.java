@@ -60,9 +60,14 @@ public enum GuestCompiler {
     return output;
   }
 
-  /** True where a compiler says that libraries or headers of the ISA, or word size, are missing. */
+  /** True where a compiler says that the linker, libraries or headers of the ISA are missing. */
   public static boolean lacksLibraries(String messages) {
-    return Stream.of("ld: cannot find", "gnu/stubs-32.h", "bits/wordsize.h", "bits/c++config.h")
+    return Stream.of(
+            "ld: cannot find",
+            "unrecognised emulation mode",
+            "gnu/stubs-32.h",
+            "bits/wordsize.h",
+            "bits/c++config.h")
         .anyMatch(messages::contains);
   }
 
