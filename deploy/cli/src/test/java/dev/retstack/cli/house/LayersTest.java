@@ -21,7 +21,7 @@ class LayersTest {
       Pattern.compile("## Layers\n.*?```\n(.*?)```", Pattern.DOTALL);
 
   @ParameterizedTest
-  @ValueSource(strings = {"graph"})
+  @ValueSource(strings = {"graph", "answers", "service"})
   void importsGoDown(String module) throws IOException {
     Path root = Repository.root().resolve("pipeline").resolve(module);
     Path code = root.resolve("src/main/java/dev/retstack").resolve(module);
