@@ -20,7 +20,7 @@ import java.util.stream.LongStream;
 
 /**
  * The tasks of a core and the interrupts on top of them. It decides which ret_stack the next
- * records belong to, and what a loss means for each. README.md has the rules.
+ * records belong to, and what a loss means for each. TASKS.md has the rules.
  */
 final class CoreTasks {
   /** Interrupts that are open on one task at most. */

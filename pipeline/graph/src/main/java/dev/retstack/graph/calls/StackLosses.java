@@ -14,7 +14,7 @@ import java.io.IOException;
 import java.util.function.IntUnaryOperator;
 
 /**
- * What losses leave unknown of one shadow stack; README.md has the proof. A loss is
+ * What losses leave unknown of one shadow stack; LOSSES.md has the proof. A loss is
  * <em>pending</em> until the next entry or exit shows how many frames are alive. Frames that cannot
  * have been pushed during the loss continue. Above them is a <em>hole</em>: frames of which nothing
  * is known. The hole closes when no frame of it can be left.

@@ -1,7 +1,7 @@
 package dev.retstack.graph.check;
 
 /**
- * What a person should look at: what is wrong or missing in the records of a core. README.md has an
+ * What a person should look at: what is wrong or missing in the records of a core. ANOMALIES.md has an
  * example of each. What an ordinary program does (tail calls, exceptions, its longjmp, switches of
  * tasks) is a row or an ending of the call tree, and a stat.
  */

@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * The bytes that states may hold, of all partitions of a member together. Each core, each table of
  * functions and each image has an {@link Account}, which is asked before an array grows; what it
- * refuses is left out and counted. README.md has the rules.
+ * refuses is left out and counted. STATE.md has the rules.
  *
  * <p>Safe for use by several threads; an account belongs to its state, and to one thread at a time.
  */

@@ -15,7 +15,7 @@ import java.util.List;
  * @param lost records known to be missing
  * @param untraced calls known to have made no records: ret_stack was full, or their slot held no
  *     return address
- * @param resultHash SHA-256 in hex over the canonical text of the result; README.md has its form
+ * @param resultHash SHA-256 in hex over the canonical text of the result; TOTALS.md has its form
  * @param functions by total, largest first; then by name, image and address
  * @param edges by total, largest first; then by caller, callee, image and addresses
  * @param stats what is not zero, in the order of {@link dev.retstack.graph.check.Stat}

@@ -18,7 +18,7 @@ import java.util.Collections;
 import java.util.HexFormat;
 import java.util.List;
 
-/** The canonical text of a result and its digest; README.md has the form. */
+/** The canonical text of a result and its digest; TOTALS.md has the form. */
 final class ResultText {
   private static final int VERSION = 1;
 

@@ -23,7 +23,7 @@ import java.io.IOException;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What is known across a loss, and what is not; README.md has the proof. */
+/** What is known across a loss, and what is not; LOSSES.md has the proof. */
 class LossTest {
   private static final long FROM = 0x900;
 

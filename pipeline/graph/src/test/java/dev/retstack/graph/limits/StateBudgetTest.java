@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** README.md, "The budget": who may take how much of it. */
+/** STATE.md, "The budget": who may take how much of it. */
 class StateBudgetTest {
   private static final long LIMIT = 8 << 20;
   private static final int STEP = 1 << 10;

@@ -44,7 +44,7 @@ final class AccountsHog {
 
   private static final long TIGHT_TREES = 600 << 10;
 
-  /** What serves all cores while a chunk is taken; README.md has its size. */
+  /** What serves all cores while a chunk is taken; STATE.md has its size. */
   private static final Set<Class<?>> SHARED =
       Set.of(RecordLinks.class, LinkedCalls.class, StateBudget.class);
 

@@ -11,17 +11,17 @@ import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 
 /**
- * A hostile stream cannot make a core grow beyond what README.md states, in a heap that is small.
+ * A hostile stream cannot make a core grow beyond what STATE.md states, in a heap that is small.
  */
 @Order(1)
 class BoundedMemoryTest {
-  /** README.md, "Memory": a core and its image, with the limits of replay and 16,384 functions. */
+  /** STATE.md, "Memory": a core and its image, with the limits of replay and 16,384 functions. */
   private static final long STATED = 96L << 20;
 
-  /** README.md, "Memory": stacks of tasks and interrupts, deep ones among them, and the tree. */
+  /** STATE.md, "Memory": stacks of tasks and interrupts, deep ones among them, and the tree. */
   private static final long STATED_OF_TASKS = 96L << 20;
 
-  /** README.md, "Memory": two thousand quiet cores of one image of 10,000 functions. */
+  /** STATE.md, "Memory": two thousand quiet cores of one image of 10,000 functions. */
   private static final long STATED_OF_FLEET = 48L << 20;
 
   /** Chunks of each kind that are sent where nobody asks for more. */
