@@ -3,12 +3,12 @@ package dev.retstack.answers.history;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.retstack.schema.PartHistory;
-import dev.retstack.schema.avro.AvroSource;
 import dev.retstack.answers.history.History.Counts;
 import dev.retstack.answers.history.History.Levels;
 import dev.retstack.answers.history.History.Slot;
 import dev.retstack.answers.history.History.Told;
+import dev.retstack.schema.PartHistory;
+import dev.retstack.schema.avro.AvroSource;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.util.ArrayList;

@@ -1,9 +1,9 @@
 package dev.retstack.graph.check;
 
 /**
- * What a person should look at: what is wrong or missing in the records of a core. ANOMALIES.md has an
- * example of each. What an ordinary program does (tail calls, exceptions, its longjmp, switches of
- * tasks) is a row or an ending of the call tree, and a stat.
+ * What a person should look at: what is wrong or missing in the records of a core. ANOMALIES.md has
+ * an example of each. What an ordinary program does (tail calls, exceptions, its longjmp, switches
+ * of tasks) is a row or an ending of the call tree, and a stat.
  */
 public enum AnomalyKind {
   FAULTED(

@@ -1,5 +1,6 @@
 package dev.retstack.service.query;
 
+import dev.retstack.answers.history.History;
 import dev.retstack.answers.state.CoreProgress;
 import dev.retstack.answers.state.StateCopy;
 import dev.retstack.graph.input.CoreEnd;
@@ -17,7 +18,6 @@ import dev.retstack.schema.PartRefused;
 import dev.retstack.schema.avro.AvroRecord;
 import dev.retstack.schema.avro.AvroSource;
 import dev.retstack.schema.codec.CorruptChunkException;
-import dev.retstack.answers.history.History;
 import dev.retstack.service.partition.PartitionMeasure;
 import dev.retstack.service.partition.PartitionPlaces;
 import dev.retstack.service.partition.PartitionTotals;
