@@ -73,7 +73,7 @@ public final class EmbeddedBroker implements AutoCloseable {
     FolderLock lock = FolderLock.take(dir);
     try {
       EmbeddedBroker broker = start(data, lock, port, more, scram);
-      lock.tell(broker.bootstrap);
+      lock.writeAddress(broker.bootstrap);
       return broker;
     } catch (RuntimeException | Error | IOException e) {
       lock.close();

@@ -62,7 +62,7 @@ final class FolderLock implements AutoCloseable {
         }
         if (lock != null) {
           taken = new FolderLock(file, channel);
-          taken.tell("not serving yet");
+          taken.writeAddress("not serving yet");
           return taken;
         }
       }
@@ -85,7 +85,7 @@ final class FolderLock implements AutoCloseable {
   }
 
   /** Says where the broker answers. */
-  void tell(String address) throws IOException {
+  void writeAddress(String address) throws IOException {
     String text = "pid " + ProcessHandle.current().pid() + ", " + address + ", since " + since;
     channel.truncate(0);
     channel.write(ByteBuffer.wrap((text + "\n").getBytes(StandardCharsets.UTF_8)), 0);

@@ -73,14 +73,14 @@ public final class ProgressLine implements AutoCloseable {
   }
 
   /** Says where it stood last, on a line that stays: it was stopped. */
-  public synchronized void tellStopped() {
+  public synchronized void noteStopped() {
     if (!last.isEmpty()) {
-      tell("stopped: " + last);
+      note("stopped: " + last);
     }
   }
 
   /** Writes a sentence that stays on a separate line. */
-  public synchronized void tell(String text) {
+  public synchronized void note(String text) {
     close();
     open = false;
     terminal.note(text);

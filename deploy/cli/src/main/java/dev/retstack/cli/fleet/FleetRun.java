@@ -164,21 +164,21 @@ public final class FleetRun {
           }
         });
     try (ProgressLine line = new ProgressLine(terminal);
-        SilenceTeller _ = new SilenceTeller(sink, line::tell)) {
+        SilenceTeller _ = new SilenceTeller(sink, line::note)) {
       try {
         return fleet.run(line);
       } catch (InterruptedException e) {
-        line.tellStopped(); // its last progress comes after the last chunks
+        line.noteStopped(); // its last progress comes after the last chunks
         throw e;
       }
     } finally {
       done.countDown();
-      tell(sink.waits());
+      explainWaits(sink.waits());
     }
   }
 
   /** Explains waits of the cores: backpressure is not a fault, but the user should know why. */
-  private void tell(SinkWaits waits) {
+  private void explainWaits(SinkWaits waits) {
     double seconds = waits.nanos() / 1e9;
     if (seconds >= WORTH_TELLING_SECONDS) {
       terminal.note(

@@ -37,7 +37,7 @@ class ProgressListener implements FleetListener {
   @Override
   public void allOpened(int cores, Duration time) {
     if (cores >= MANY) {
-      line.tell(
+      line.note(
           "%,d cores opened in %.1f s, %,.0f per second"
               .formatted(cores, time.toNanos() / 1e9, cores * 1e9 / Math.max(1, time.toNanos())));
     }

@@ -126,7 +126,7 @@ public final class HotVerb extends Verb {
     } else {
       count(source.trace(), cores);
     }
-    source.symbols().tell(cores.images(), terminal());
+    source.symbols().noteNames(cores.images(), terminal());
     return perCore ? cores.cores() : cores.merged(sumSessions);
   }
 

@@ -118,7 +118,7 @@ public final class SourceOptions {
           .filter(core -> core.progress().end() == CoreEnd.BROKEN)
           .limit(BROKEN_NAMED)
           .forEach(core -> terminal.note(broken(core, file)));
-      symbols.tell(replayed.state().images().values(), terminal);
+      symbols.noteNames(replayed.state().images().values(), terminal);
       return replayed.state();
     } catch (IOException e) {
       throw unreadable(file, e);

@@ -78,9 +78,9 @@ public final class SymbolOptions {
    *
    * @throws CommandException where none did: the files are of other programs
    */
-  void tell(Collection<ImageInfo> images, Terminal terminal) {
+  void noteNames(Collection<ImageInfo> images, Terminal terminal) {
     if (given.isEmpty()) {
-      tellNameless(images, terminal);
+      noteNameless(images, terminal);
       return;
     }
     List<ImageInfo> named = images.stream().filter(image -> files.containsKey(image.id())).toList();
@@ -107,7 +107,7 @@ public final class SymbolOptions {
     }
   }
 
-  private static void tellNameless(Collection<ImageInfo> images, Terminal terminal) {
+  private static void noteNameless(Collection<ImageInfo> images, Terminal terminal) {
     List<String> nameless =
         images.stream()
             .filter(image -> image.symbols().size() == 0)
@@ -127,7 +127,7 @@ public final class SymbolOptions {
   }
 
   /** Says what was read, where nobody knows yet which images come. */
-  public void tell(Terminal terminal) {
+  public void noteNames(Terminal terminal) {
     files.forEach((id, file) -> terminal.note("names of build-id %s from %s".formatted(id, file)));
   }
 

@@ -193,7 +193,7 @@ public final class PipelineVerb extends Verb {
       Pipeline pipeline = shutdown.add(start(config));
       out().println(pipeline.httpUri());
       out().flush();
-      symbols.tell(terminal());
+      symbols.noteNames(terminal());
       note(
           "pipeline of group %s on %s answers at %s; ask with \"retstack report --live --http %s\""
               .formatted(

@@ -324,7 +324,7 @@ public final class Core implements AutoCloseable {
   private Slice runOn(long instructionCount) {
     requireBuffer();
     long start = instructions();
-    while (!hurried && !tracing.goOn(isa.addresses().instruction(pc))) {
+    while (!hurried && !tracing.changeSites(isa.addresses().instruction(pc))) {
       Slice step = advance(1);
       if (step != Slice.DEADLINE) {
         return step;
@@ -380,7 +380,7 @@ public final class Core implements AutoCloseable {
       pc = next.getAsLong();
       GuestThread thread = process.threads().current();
       signals.expire(now);
-      next = threads.goOn(pc, now);
+      next = threads.nextPc(pc, now);
       if (next.isEmpty()) {
         end(Traps.ending(process.deadlock(deadlock())));
         return false;
@@ -451,7 +451,7 @@ public final class Core implements AutoCloseable {
           pc = isa.addresses().target(pc, engine::reg_read);
           error = start();
         }
-      } while (error == null && pending == null && goOn());
+      } while (error == null && pending == null && serveStop());
     } catch (AstrayException e) {
       return end(CoreEnding.faulted(e.getMessage()));
     }
@@ -517,8 +517,8 @@ public final class Core implements AutoCloseable {
   }
 
   /** True where the block hook stopped the engine for its own needs. */
-  private boolean goOn() {
-    if (!pacer.goOn()) {
+  private boolean serveStop() {
+    if (!pacer.serveStop()) {
       return false;
     }
     pc = isa.addresses().target(pacer.stopAddress(), engine::reg_read);

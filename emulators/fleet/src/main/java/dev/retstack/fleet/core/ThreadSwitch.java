@@ -80,11 +80,11 @@ final class ThreadSwitch {
    * @param now executed instructions
    * @return where the core continues; empty where all threads wait for ever
    */
-  OptionalLong goOn(long pc, long now) {
+  OptionalLong nextPc(long pc, long now) {
     threads.takeStarted().ifPresent(thread -> begin(thread, pc));
     boolean mayEnd = threads.isTurnOver(now) && mayBeInterrupted.test(pc);
     if (!mayEnd && !threads.cannotGoOn()) {
-      process.goOn();
+      process.answerWaiting();
       return OptionalLong.of(pc);
     }
     GuestThread left = threads.current();
@@ -103,12 +103,12 @@ final class ThreadSwitch {
       at = to.pc();
       probe.threadSwitched(threads.current().task(), isOver);
     }
-    process.goOn();
+    process.answerWaiting();
     // what it waited for was not enough: it waits again
-    return threads.current().waits() ? goOn(at, now) : OptionalLong.of(at);
+    return threads.current().waits() ? nextPc(at, now) : OptionalLong.of(at);
   }
 
-  /** Instructions until the next {@link #goOn}; 0: none, but it stands in the tracer's code. */
+  /** Instructions until the next {@link #nextPc}; 0: none, but it stands in the tracer's code. */
   long ask(long pc, long now) {
     boolean waits = threads.isTurnOver(now) && isTracers.test(pc);
     return waits ? 0 : threads.ask(now);

@@ -277,9 +277,9 @@ final class Tracing {
    * @param pc the instruction before which it stands now
    * @return false where it still does
    */
-  boolean goOn(long pc) {
+  boolean changeSites(long pc) {
     if (patcher.isWaiting()) {
-      tlb.together(() -> patcher.goOn(pc));
+      tlb.together(() -> patcher.changeWaiting(pc));
     }
     return !patcher.isWaiting();
   }

@@ -149,15 +149,15 @@ public final class CoreHost {
   private final class Teller implements FleetListener {
     @Override
     public void progress(FleetProgress progress) {
-      tell(Frame.json(Frame.Kind.PROGRESS, progress));
+      send(Frame.json(Frame.Kind.PROGRESS, progress));
     }
 
     @Override
     public void coreEnded(CoreResult result) {
-      tell(Frame.json(Frame.Kind.ENDED, result));
+      send(Frame.json(Frame.Kind.ENDED, result));
     }
 
-    private void tell(Frame frame) {
+    private void send(Frame frame) {
       try {
         frame.write(out);
       } catch (IOException e) {

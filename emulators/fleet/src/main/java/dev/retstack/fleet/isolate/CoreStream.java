@@ -150,7 +150,7 @@ final class CoreStream {
   }
 
   /** Notes that the sink has taken a chunk. */
-  synchronized void taken(Chunk chunk) {
+  synchronized void noteTaken(Chunk chunk) {
     chunks++;
     records += chunk.getRecordCount();
     overruns += chunk.getOverruns();

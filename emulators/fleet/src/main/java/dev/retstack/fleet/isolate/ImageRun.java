@@ -313,7 +313,7 @@ final class ImageRun {
   private void deliver(CoreStream core, Chunk chunk) {
     try {
       sink.chunk(chunk);
-      core.taken(chunk);
+      core.noteTaken(chunk);
     } catch (IOException e) {
       core.refused(e.getMessage());
     } catch (InterruptedException e) {

@@ -40,14 +40,14 @@ final class LastWords {
         new BufferedReader(new InputStreamReader(stderr, StandardCharsets.UTF_8))) {
       for (String line = lines.readLine(); line != null; line = lines.readLine()) {
         LOG.info("{}", line);
-        hear(line);
+        read(line);
       }
     } catch (IOException e) {
       LOG.info("standard error of a child: {}", e.toString());
     }
   }
 
-  private void hear(String line) {
+  private void read(String line) {
     Matcher crash = SIGNAL.matcher(line);
     Matcher place = FRAME.matcher(line);
     if (crash.matches() && signal.isEmpty()) {

@@ -57,7 +57,7 @@ public interface Pacer extends AutoCloseable {
    * After the engine stopped: true where the hook stopped it for its own needs, which are met now.
    * The core must continue at {@link #stopAddress}.
    */
-  boolean goOn();
+  boolean serveStop();
 
   /** Why the core stopped here; NONE where it stopped by itself. */
   Stop stop();

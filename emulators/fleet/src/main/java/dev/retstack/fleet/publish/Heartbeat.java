@@ -79,7 +79,7 @@ final class Heartbeat {
   private void run() {
     try {
       do {
-        say();
+        announce();
       } while (!closed.await(INTERVAL.toMillis(), TimeUnit.MILLISECONDS));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -87,7 +87,7 @@ final class Heartbeat {
   }
 
   /** One at a time: while Kafka is away nothing piles up. */
-  private void say() {
+  private void announce() {
     if (!onItsWay.compareAndSet(false, true)) {
       return;
     }

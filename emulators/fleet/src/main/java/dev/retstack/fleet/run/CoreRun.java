@@ -262,7 +262,7 @@ public final class CoreRun {
       undelivered("interrupted while the sink waited");
       throw e;
     }
-    tell();
+    updateProgress();
   }
 
   private void open() {
@@ -442,7 +442,7 @@ public final class CoreRun {
   }
 
   private void close(CoreEnding ending, String undelivered) {
-    tell();
+    updateProgress();
     Optional<LinuxProcess> process = Optional.ofNullable(core).map(Core::process);
     CoreResult end =
         new CoreResult(
@@ -481,7 +481,7 @@ public final class CoreRun {
     return progress;
   }
 
-  private void tell() {
+  private void updateProgress() {
     progress =
         new Progress(
             core == null ? 0 : core.instructions(),

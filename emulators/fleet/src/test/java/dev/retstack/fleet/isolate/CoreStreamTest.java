@@ -58,7 +58,7 @@ class CoreStreamTest {
   void onlyTheNextChunkOfThisCoreIsTaken() throws Exception {
     Chunk first = chunk(0, 0, CoreStreamTest::same);
     stream.check(first);
-    stream.taken(first);
+    stream.noteTaken(first);
     stream.check(chunk(1, 1, CoreStreamTest::same));
     refuses("core expected core, received other", chunk -> chunk.setCore("other"));
     refuses("session", chunk -> chunk.setSession("another"));
@@ -77,14 +77,14 @@ class CoreStreamTest {
   void theLastWordInventsNothing() throws Exception {
     Chunk first = chunk(0, 0, CoreStreamTest::same);
     stream.check(first);
-    stream.taken(first);
+    stream.noteTaken(first);
     Chunk last = stream.lastChunk(CoreEnd.FAULTED, "why");
     stream.check(last);
     assertThat(last.getRecordCount()).isZero();
     assertThat(last.getSequence()).isEqualTo(1);
     assertThat(last.getRecordsBefore()).isEqualTo(1);
     assertThat(last.getLastTime()).isEqualTo(10);
-    stream.taken(last);
+    stream.noteTaken(last);
     refuses("last chunk expected false, received true", chunk -> chunk.setSequence(2));
     stream.close(CoreEnd.FAULTED, "why");
     assertThat(stream.result().ending().detail()).isEqualTo("why");

@@ -315,7 +315,7 @@ public final class LinuxProcess implements AutoCloseable {
   }
 
   /** The registers are those of the current thread, which has waited: answers its system call. */
-  public void goOn() {
+  public void answerWaiting() {
     GuestThread thread = threads.current();
     if (thread.waits()) {
       return;

@@ -201,7 +201,7 @@ public final class History {
    *
    * @param millis now, in milliseconds since 1970
    */
-  public Told told(long millis) {
+  public Told window(long millis) {
     List<Slot> over = new ArrayList<>(slots);
     over.removeLast();
     return new Told(millis, over);

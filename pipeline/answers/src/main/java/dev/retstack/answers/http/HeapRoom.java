@@ -30,7 +30,7 @@ public final class HeapRoom {
   }
 
   /** Bytes that are held now. */
-  public synchronized long taken() {
+  public synchronized long held() {
     return taken;
   }
 

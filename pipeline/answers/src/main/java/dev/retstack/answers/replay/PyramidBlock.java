@@ -184,7 +184,7 @@ final class PyramidBlock {
   }
 
   /** Reports its tiles and calls to the sink. */
-  void tell(TileSource.Sink sink) {
+  void report(TileSource.Sink sink) {
     for (int i = 0; i < tileLines.length; i++) {
       sink.tile(
           tileLines[i],

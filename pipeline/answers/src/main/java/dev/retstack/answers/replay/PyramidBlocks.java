@@ -119,7 +119,7 @@ final class PyramidBlocks implements TileSource {
         List<PyramidPlace> places = new ArrayList<>();
         for (Tiles.Part part : level.parts(ENTRIES)) {
           Packer packer = new Packer(level.shift());
-          part.tell(packer);
+          part.report(packer);
           places.add(to.write(packer.tiles(), packer.from, packer.to));
         }
         levels.add(new PyramidLevel(level.shift(), places));
@@ -175,7 +175,7 @@ final class PyramidBlocks implements TileSource {
       for (int i = 0; i < blocks.size(); i++) {
         if (blocks.get(i).getFrom() < to && blocks.get(i).getTo() >= from) {
           compare(level, i);
-          block(level, i).tell(sink);
+          block(level, i).report(sink);
         }
       }
     } catch (WrongPyramidException e) {
@@ -202,18 +202,18 @@ final class PyramidBlocks implements TileSource {
     long needed = Math.max(0, from - (1L << above));
     boolean more = true;
     for (int i = index; i >= 0 && more; i--) {
-      block(level, i).tell(fold.finer());
+      block(level, i).report(fold.finer());
       more = block(level, i).begin() > needed;
     }
     long end = last ? Long.MAX_VALUE : behind(to, above);
     for (int i = index + 1; i < blocks.size() && block(level, i).begin() < end; i++) {
-      block(level, i).tell(fold.finer());
+      block(level, i).report(fold.finer());
     }
     List<PyramidPlace> longer = core.getLevels().get(level + 1).getBlocks();
     for (int i = 0; i < longer.size(); i++) {
       if (longer.get(i).getFrom() < end && longer.get(i).getTo() >= from) {
         compare(level + 1, i);
-        block(level + 1, i).tell(fold.received());
+        block(level + 1, i).report(fold.received());
       }
     }
     String difference = fold.difference(from, end);
@@ -252,7 +252,7 @@ final class PyramidBlocks implements TileSource {
     }
     Counter counter = new Counter();
     for (int i = 0; i < core.getLevels().get(top).getBlocks().size(); i++) {
-      block(top, i).tell(counter);
+      block(top, i).report(counter);
     }
     if (counter.calls > records + Chunks.DEPTH_MAX) {
       throw pyramid.wrong(

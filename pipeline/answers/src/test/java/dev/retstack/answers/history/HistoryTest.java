@@ -60,7 +60,7 @@ class HistoryTest {
     /** Ends the slots before. */
     Told told() {
       history.add(now + S, new Counts(counted, counted / 3, counted * 7), new Levels(4, 9, 2));
-      return history.told(now + S);
+      return history.window(now + S);
     }
   }
 
@@ -95,7 +95,7 @@ class HistoryTest {
     assertThat(told.slots().getLast().number()).isEqualTo(told.millis() / S - 1);
     History sleeper = new History(START);
     sleeper.add(START + 1_000_000L * S, new Counts(5, 5, 5), Levels.NONE);
-    assertThat(sleeper.told(START).slots()).hasSize(History.SLOTS);
+    assertThat(sleeper.window(START).slots()).hasSize(History.SLOTS);
   }
 
   @ParameterizedTest
@@ -129,7 +129,7 @@ class HistoryTest {
     late.add(START + 2L * S, new Counts(4, 0, 0), new Levels(1, 2, 0));
     long now = START + 4L * S;
     List<Slot> slots =
-        History.merge(List.of(early.told(now), late.told(now), new History(now).told(now)));
+        History.merge(List.of(early.window(now), late.window(now), new History(now).window(now)));
     assertThat(slots).hasSize(2).allSatisfy(slot -> assertThat(slot.members()).isEqualTo(2));
     assertThat(slots.getFirst().levels().lag()).as("that of one is not known").isNegative();
     assertThat(slots.getLast().counts().records()).isBetween(10L, 20L);

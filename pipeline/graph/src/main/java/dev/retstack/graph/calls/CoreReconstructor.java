@@ -229,7 +229,7 @@ public final class CoreReconstructor {
    * @param known false where records are missing behind it: then nothing is
    */
   public void open(long since, boolean known, RecordBatch batch) {
-    map.tell(names.tell(tasks.open(since, known)), batch);
+    map.setKeyframe(names.withNames(tasks.open(since, known)), batch);
   }
 
   /** Nothing behind this time counts: what is open ends there. */

@@ -319,7 +319,7 @@ final class CoreTasks {
         }
       }
     }
-    goOn();
+    resumeCurrent();
   }
 
   private void lose(TracedTask task, long since, long now, long count, boolean told) {
@@ -448,7 +448,7 @@ final class CoreTasks {
       boolean isTask = core.kind[head] == RecordBatch.TASK;
       level = isTask ? 0 : level + 1;
       if (isTask) {
-        task = loss ? taken(core.selfPc[head], now) : table.live(core.selfPc[head]);
+        task = loss ? liveTask(core.selfPc[head], now) : table.live(core.selfPc[head]);
         boolean isNew = live.add(task);
         task = isNew ? task : null; // twice: a lie
       } else if (task != null && loss) {
@@ -471,12 +471,12 @@ final class CoreTasks {
     if (loss) {
       endAllBut(live, now);
       lossy = !accounts.isEachTaskKept() || !table.isComplete();
-      goOn();
+      resumeCurrent();
     }
   }
 
   /** Other stacks were at hand meanwhile. */
-  private void goOn() {
+  private void resumeCurrent() {
     if (current == null) {
       accounts.nowhere();
     } else {
@@ -486,7 +486,7 @@ final class CoreTasks {
   }
 
   /** The task of this id that is live in the core: where it is not known, it began in the loss. */
-  private TracedTask taken(long id, long now) {
+  private TracedTask liveTask(long id, long now) {
     TracedTask task = table.live(id);
     if (task == null) {
       task = table.create(id, -1, now);
@@ -571,7 +571,7 @@ final class CoreTasks {
     if (told.isEmpty()) { // the core has ended
       open.add(RecordBatch.TASK, 0, 0, 0, TaskEvent.SWITCHED.code(), 0, 0);
     }
-    told.forEach(task -> task.stacks.forEach(stack -> stack.tell(since, known, open)));
+    told.forEach(task -> task.stacks.forEach(stack -> stack.writeKeyframe(since, known, open)));
     return Keyframe.of(open);
   }
 

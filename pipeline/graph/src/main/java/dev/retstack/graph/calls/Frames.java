@@ -105,7 +105,7 @@ final class Frames {
   }
 
   /** Frames of the core's that it took. */
-  private int taken() {
+  private int charged() {
     return Math.max(0, capacity() - FREE);
   }
 
@@ -133,9 +133,9 @@ final class Frames {
 
   private void resize(long[] to) {
     final int frames = capacity();
-    final int counted = taken();
+    final int counted = charged();
     rows = to;
-    budget.resize(frames, counted, capacity(), taken());
+    budget.resize(frames, counted, capacity(), charged());
   }
 
   /** Puts a frame on it, for which there must be {@link #room}. */
@@ -406,7 +406,7 @@ final class Frames {
   }
 
   void writeTo(DataOutput out) throws IOException {
-    out.writeInt(taken());
+    out.writeInt(charged());
     out.writeInt(size);
     for (int slot = 0; slot < size; slot++) {
       out.writeInt(depth(slot));

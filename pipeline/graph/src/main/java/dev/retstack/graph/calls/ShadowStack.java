@@ -593,7 +593,7 @@ final class ShadowStack {
    * @param time entered by then at the earliest
    * @param known false where all of it is in doubt
    */
-  void tell(long time, boolean known, RecordBatch into) {
+  void writeKeyframe(long time, boolean known, RecordBatch into) {
     boolean sure = known && !losses.isPending() && losses.holes() == 0 && guestSize != UNCERTAIN;
     int open = sure ? frames.topDepth() + 1 : Math.max(1, frames.topDepth() + 1);
     int shown = sure ? Math.max(open, guestSize) : maxDepth + 1;

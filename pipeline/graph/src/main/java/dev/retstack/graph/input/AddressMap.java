@@ -141,7 +141,7 @@ public final class AddressMap {
   }
 
   /** Gives a batch a keyframe of these stacks and of the mappings in force. */
-  public void tell(Keyframe stacks, RecordBatch batch) {
+  public void setKeyframe(Keyframe stacks, RecordBatch batch) {
     List<String> images = new ArrayList<>(batch.images());
     RecordBatch maps = new RecordBatch(mappings.size());
     for (Mapping m : mappings) {

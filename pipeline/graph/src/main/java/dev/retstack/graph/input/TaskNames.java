@@ -111,7 +111,7 @@ public final class TaskNames {
   }
 
   /** A keyframe of these stacks with the newest names, up to the bound of a keyframe. */
-  public Keyframe tell(Keyframe stacks) {
+  public Keyframe withNames(Keyframe stacks) {
     if (byId == null || byId.isEmpty()) {
       return stacks;
     }

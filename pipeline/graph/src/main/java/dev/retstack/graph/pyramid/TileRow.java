@@ -304,31 +304,31 @@ final class TileRow {
   }
 
   /** Reports the tiles and calls that touch [from, to). */
-  void tell(int line, int shift, long from, long to, TileSource.Sink sink) {
+  void report(int line, int shift, long from, long to, TileSource.Sink sink) {
     int i = firstFrom(tiles, TILE_ROW, size, from >>> shift);
     for (; i < size && tile(i) << shift < to; i++) {
-      tellTile(line, shift, i, sink);
+      reportTile(line, shift, i, sink);
     }
     for (i = 0; i < alone && callEnter(i) < to; i++) {
       if (calls[i * ALONE_ROW + ALONE_EXIT] >= from) {
-        tellCall(line, i, sink);
+        reportCall(line, i, sink);
       }
     }
   }
 
   /** Reports the tiles {@code first} up to {@code behind}, and the calls that begin in them. */
-  void tellPart(int line, int shift, long first, long behind, TileSource.Sink sink) {
+  void reportPart(int line, int shift, long first, long behind, TileSource.Sink sink) {
     int end = firstFrom(tiles, TILE_ROW, size, behind);
     for (int i = firstFrom(tiles, TILE_ROW, size, first); i < end; i++) {
-      tellTile(line, shift, i, sink);
+      reportTile(line, shift, i, sink);
     }
     int i = firstFrom(calls, ALONE_ROW, alone, first << shift);
     for (; i < alone && callEnter(i) >>> shift < behind; i++) {
-      tellCall(line, i, sink);
+      reportCall(line, i, sink);
     }
   }
 
-  private void tellTile(int line, int shift, int at, TileSource.Sink sink) {
+  private void reportTile(int line, int shift, int at, TileSource.Sink sink) {
     int i = at * TILE_ROW;
     long start = tiles[i] << shift;
     sink.tile(
@@ -348,7 +348,7 @@ final class TileRow {
     return end < start ? Long.MAX_VALUE : end;
   }
 
-  private void tellCall(int line, int at, TileSource.Sink sink) {
+  private void reportCall(int line, int at, TileSource.Sink sink) {
     int i = at * ALONE_ROW;
     sink.call(
         line,

@@ -39,7 +39,7 @@ public final class Tiles implements TileSource {
   @Override
   public void read(int longest, long from, long to, Sink sink) {
     for (int line = 0; line < rows.size(); line++) {
-      rows.get(line).tell(line, shift, from, to, sink);
+      rows.get(line).report(line, shift, from, to, sink);
     }
   }
 
@@ -62,7 +62,7 @@ public final class Tiles implements TileSource {
   /** Some tiles that follow each other, and the calls that begin in them. */
   public interface Part {
     /** Reports the tiles and calls line by line. */
-    void tell(Sink sink);
+    void report(Sink sink);
   }
 
   /**
@@ -76,7 +76,7 @@ public final class Tiles implements TileSource {
     for (int i = 0; i + 1 < cuts.length; i++) {
       long from = cuts[i];
       long to = cuts[i + 1];
-      parts.add(sink -> tell(from, to, sink));
+      parts.add(sink -> report(from, to, sink));
     }
     return parts;
   }
@@ -105,9 +105,9 @@ public final class Tiles implements TileSource {
     return Arrays.copyOf(cuts, parts);
   }
 
-  private void tell(long first, long behind, Sink sink) {
+  private void report(long first, long behind, Sink sink) {
     for (int line = 0; line < rows.size(); line++) {
-      rows.get(line).tellPart(line, shift, first, behind, sink);
+      rows.get(line).reportPart(line, shift, first, behind, sink);
     }
   }
 }

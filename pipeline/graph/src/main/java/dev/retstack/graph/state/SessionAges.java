@@ -119,7 +119,7 @@ public final class SessionAges {
   }
 
   /** A chunk was applied, or waits for its image. */
-  public void heard(String session) {
+  public void noteActivity(String session) {
     Age age = newest.get(session);
     if (age == null) {
       if (newest.size() == sessionsMax) {

@@ -23,7 +23,7 @@ class SessionAgesTest {
   private boolean hear(String session, long millis) {
     boolean taken = ages.reach(session, millis, KEEP);
     if (taken) {
-      ages.heard(session);
+      ages.noteActivity(session);
     }
     return taken;
   }
@@ -64,10 +64,10 @@ class SessionAgesTest {
   @Test
   void nothingIsOverWhereAllIsKept() {
     ages.reach("s", BEGIN, 0);
-    ages.heard("s");
+    ages.noteActivity("s");
     for (long t = 0; t < 10 * KEEP; t += STEP) {
       ages.reach("other", BEGIN + t, 0);
-      ages.heard("other");
+      ages.noteActivity("other");
     }
     assertThat(ages.reach("s", BEGIN + 10 * KEEP, 0)).isTrue();
   }
@@ -78,13 +78,13 @@ class SessionAgesTest {
     new Stream(state).enter(10, 0, Stream.MAIN, 0x500).send();
     String session = Stream.CORE.session();
     state.ages().reach(session, BEGIN, KEEP);
-    state.ages().heard(session);
+    state.ages().noteActivity(session);
     String before = ReportBuilder.of(state).build().resultHash();
     assertThat(state.forget(Set::of)).isEmpty();
     assertThat(ReportBuilder.of(state).build().resultHash()).isEqualTo(before);
     for (long t = 0; t <= KEEP + STEP; t += STEP) {
       state.ages().reach("other", BEGIN + t, KEEP);
-      state.ages().heard("other");
+      state.ages().noteActivity("other");
     }
     state = copy(state); // over, and still in it
     assertThat(state.cores()).hasSize(1);

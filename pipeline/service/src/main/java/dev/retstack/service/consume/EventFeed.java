@@ -248,7 +248,7 @@ public final class EventFeed {
     for (TopicPartition at : polled.partitions()) {
       var records = polled.records(at);
       partitions.tell(new Partitions.HandOn(at.partition(), records));
-      carryOut(table.handedOn(at.partition(), records.size()));
+      carryOut(table.recordsHanded(at.partition(), records.size()));
     }
   }
 
@@ -271,7 +271,7 @@ public final class EventFeed {
   private List<PartitionTable.Order> on(int partition, Feed.Event event, long now) {
     return switch (event) {
       case Feed.Opened m -> table.opened(partition, m.nextOffset(), now);
-      case Feed.Taken m -> table.taken(partition, m.records());
+      case Feed.Taken m -> table.recordsTaken(partition, m.records());
       case Feed.Failed m -> onFailed(partition, m.cause(), now);
       case Feed.Closed _ -> table.closed(partition, now);
     };

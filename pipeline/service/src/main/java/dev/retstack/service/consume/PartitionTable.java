@@ -158,7 +158,7 @@ final class PartitionTable {
   }
 
   /** Counts records that were fetched and handed to the owner. */
-  List<Order> handedOn(int partition, int records) {
+  List<Order> recordsHanded(int partition, int records) {
     Part part = parts.get(partition);
     part.onTheirWay += records;
     if (part.onTheirWay < ENOUGH) {
@@ -169,7 +169,7 @@ final class PartitionTable {
   }
 
   /** Counts records that the owner has finished. */
-  List<Order> taken(int partition, int records) {
+  List<Order> recordsTaken(int partition, int records) {
     Part part = parts.get(partition);
     part.onTheirWay -= records;
     if (part.phase != Phase.PAUSED || part.onTheirWay > Feed.FEW) {

@@ -66,29 +66,29 @@ public final class FleetFeed extends TopicFeed {
     reader.readTo(
         reader.ends(partition()),
         this::isClosed,
-        records -> records.forEach(record -> tell(table, record)));
+        records -> records.forEach(record -> read(table, record)));
     long said = System.nanoTime();
     while (!isClosed()) {
       for (ConsumerRecord<byte[], byte[]> record : reader.poll(POLL)) {
-        tell(table, record);
+        read(table, record);
         said = System.nanoTime();
       }
       if (System.nanoTime() - said >= INTERVAL.toNanos() && table.isAnyInQuestion()) {
         said = System.nanoTime();
-        say(producer, new ProducerRecord<>(topic(), FleetTable.TICK.getBytes(UTF_8), null));
+        send(producer, new ProducerRecord<>(topic(), FleetTable.TICK.getBytes(UTF_8), null));
       }
       update(table.gone(), reader);
     }
   }
 
-  private static void tell(FleetTable table, ConsumerRecord<byte[], byte[]> record) {
+  private static void read(FleetTable table, ConsumerRecord<byte[], byte[]> record) {
     if (record.key() == null) {
       return;
     }
     String key = new String(record.key(), UTF_8);
     try {
       Fleet fleet = record.value() == null ? null : NodeRecords.decode(record, Fleet.class);
-      table.heard(key, fleet, record.timestamp());
+      table.update(key, fleet, record.timestamp());
     } catch (CorruptChunkException e) {
       log.debug("record {} of the fleets topic: {}", record.offset(), e.getMessage());
     }

@@ -41,7 +41,7 @@ public final class FleetTable {
    * @param fleet what it says; null where it was taken back, or nothing is said
    * @param millis when the broker had it
    */
-  public void heard(String key, Fleet fleet, long millis) {
+  public void update(String key, Fleet fleet, long millis) {
     long now = time.at(millis);
     Entry before = entries.remove(key); // the map is in the order of last words
     if (fleet != null) {

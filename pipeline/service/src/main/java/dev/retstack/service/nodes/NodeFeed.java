@@ -152,10 +152,10 @@ public final class NodeFeed extends TopicFeed {
       }
       if (System.nanoTime() - said >= INTERVAL.toNanos()) {
         said = System.nanoTime();
-        say(producer, new ProducerRecord<>(topic(), key(), ConfluentFrame.encode(self)));
+        send(producer, new ProducerRecord<>(topic(), key(), ConfluentFrame.encode(self)));
       }
       for (ConsumerRecord<byte[], byte[]> record : log.poll(POLL)) {
-        NodeRecords.tell(table, record);
+        NodeRecords.read(table, record);
       }
       running = table.running();
     }
@@ -173,8 +173,8 @@ public final class NodeFeed extends TopicFeed {
   @Override
   void leave(KafkaProducer<byte[], byte[]> producer) {
     Node last = SignedNode.of(Node.newBuilder(self).setRoles(List.of()).build(), key);
-    say(producer, new ProducerRecord<>(topic(), key(), ConfluentFrame.encode(last)));
-    say(producer, new ProducerRecord<>(topic(), key(), null)); // compaction forgets it
+    send(producer, new ProducerRecord<>(topic(), key(), ConfluentFrame.encode(last)));
+    send(producer, new ProducerRecord<>(topic(), key(), null)); // compaction forgets it
     producer.close(FAREWELL);
     roll.close();
   }

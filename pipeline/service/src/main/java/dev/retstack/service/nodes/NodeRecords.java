@@ -50,7 +50,7 @@ public final class NodeRecords {
   }
 
   /** Puts what a record says into the table; one that is not readable changes nothing. */
-  static void tell(NodeTable table, ConsumerRecord<byte[], byte[]> record) {
+  static void read(NodeTable table, ConsumerRecord<byte[], byte[]> record) {
     if (record.key() == null) {
       return;
     }
@@ -58,7 +58,7 @@ public final class NodeRecords {
     try {
       Node node = record.value() == null ? null : decode(record, Node.class);
       if (node == null || isOwn(key, node)) {
-        table.heard(key, node, record.timestamp());
+        table.update(key, node, record.timestamp());
       }
     } catch (CorruptChunkException e) {
       // of a later version, or somebody else's: the others are still there
@@ -96,7 +96,7 @@ public final class NodeRecords {
       log.readTo(
           log.ends(List.of(partition), PATIENCE),
           () -> false,
-          records -> records.forEach(record -> tell(table, record)));
+          records -> records.forEach(record -> read(table, record)));
     } catch (KafkaException e) {
       throw new IOException(
           "cannot read topic %s on Kafka at %s: %s: check the address and that the brokers run"

@@ -54,7 +54,7 @@ public final class NodeTable {
    * @param node what it says of itself, without a role when it leaves; null where it says nothing
    * @param millis when the broker had it
    */
-  public void heard(String key, Node node, long millis) {
+  public void update(String key, Node node, long millis) {
     long now = time.at(millis);
     if (node == null || !node.getGroup().equals(group)) {
       return;

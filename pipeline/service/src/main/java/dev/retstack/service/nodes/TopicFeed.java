@@ -71,12 +71,12 @@ abstract class TopicFeed extends KafkaThread {
   }
 
   /** Says this, and does not wait; where that fails the next word replaces this one. */
-  final void say(KafkaProducer<byte[], byte[]> producer, ProducerRecord<byte[], byte[]> record) {
-    var _ = producer.send(record, (_, failure) -> said(failure));
+  final void send(KafkaProducer<byte[], byte[]> producer, ProducerRecord<byte[], byte[]> record) {
+    var _ = producer.send(record, (_, failure) -> sent(failure));
   }
 
   /** One line when Kafka takes nothing any more, and one when it does. */
-  private void said(Exception failure) {
+  private void sent(Exception failure) {
     long now = System.nanoTime();
     if (failure == null) {
       long since = silentSince.getAndSet(HEARD);

@@ -268,7 +268,7 @@ final class ChunkIntake {
     boolean turn = last || totals.isTurn(nextOffset, System.nanoTime());
     var told = derived.checkpoint(applier.state(), nextOffset, turn);
     if (turn) {
-      totals.told(derived.totalsRows(), derived.isLeft(), nextOffset, System.nanoTime());
+      totals.published(derived.totalsRows(), derived.isLeft(), nextOffset, System.nanoTime());
     }
     if (!totals.areBehind(nextOffset)) {
       forget();
@@ -416,7 +416,7 @@ final class ChunkIntake {
     CoreKey key = ChunkApplier.key(chunk);
     boolean first = !waits.has(key);
     waits.add(key, image, record);
-    applier.state().ages().heard(chunk.getSession());
+    applier.state().ages().noteActivity(chunk.getSession());
     if (first && !asked) {
       listener.find(image);
     }
@@ -543,7 +543,7 @@ final class ChunkIntake {
         && result != ApplyResult.REFUSED
         && result != ApplyResult.NEEDS_IMAGE
         && result != ApplyResult.NO_ROOM) {
-      applier.state().ages().heard(chunk.getSession());
+      applier.state().ages().noteActivity(chunk.getSession());
     }
     return switch (result) {
       case APPLIED -> {
@@ -600,7 +600,7 @@ final class ChunkIntake {
     CoreKey key = ChunkApplier.key(chunk);
     if (applier.isBroken(key)) {
       CoreSummary core = applier.state().summary(key).orElseThrow();
-      applier.state().ages().heard(chunk.getSession());
+      applier.state().ages().noteActivity(chunk.getSession());
       watch(core);
       return core.endDetail() + "; this is chunk " + chunk.getSequence();
     }

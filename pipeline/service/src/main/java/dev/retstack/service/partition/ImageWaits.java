@@ -116,7 +116,7 @@ final class ImageWaits {
   }
 
   /** For those who ask what waits. */
-  StateCopy.Waiting told() {
+  StateCopy.Waiting waiting() {
     if (chunks == 0) {
       return StateCopy.Waiting.NONE;
     }

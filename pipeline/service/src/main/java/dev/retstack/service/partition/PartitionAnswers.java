@@ -94,7 +94,7 @@ final class PartitionAnswers {
         intake.nextOffset(),
         checkpoints.writtenOffset(),
         intake.skippedOffsets(),
-        intake.waits().told(),
+        intake.waits().waiting(),
         state,
         limits);
   }

@@ -307,7 +307,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
       case ImageAnswered m -> onImageAnswered(m.found());
       case ReadAgain m -> onReadAgain(m);
       case Published m -> {
-        taken(m.fed());
+        countTaken(m.fed());
         yield this;
       }
       case CheckpointDue _ -> {
@@ -464,7 +464,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
   private void take(ConsumerRecord<byte[], byte[]> record) {
     meter.received(record.serializedValueSize());
     if (record.offset() < intake.nextOffset()) {
-      taken(true); // it was read again, and is in the state
+      countTaken(true); // it was read again, and is in the state
       return;
     }
     boolean coreEnded;
@@ -477,7 +477,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
     advance(coreEnded, true);
   }
 
-  private void taken(boolean fed) {
+  private void countTaken(boolean fed) {
     if (!fed) {
       return;
     }
@@ -500,7 +500,7 @@ public final class PartitionGraph extends AbstractMatchingBehavior<PartitionGrap
     }
     List<ProducerRecord<byte[], byte[]>> records = derived.take();
     if (records.isEmpty()) {
-      taken(fed);
+      countTaken(fed);
     } else {
       then(ledger.publish(records), _ -> new Published(fed));
     }

@@ -83,14 +83,14 @@ public final class Partitions extends AbstractMatchingBehavior<Partitions.Comman
         getContext().watchWith(child, new Gone(m.partition()));
         children.put(m.partition(), child);
       }
-      case HandOn m -> tell(children, m.partition(), new PartitionGraph.Records(m.records()));
+      case HandOn m -> inform(children, m.partition(), new PartitionGraph.Records(m.records()));
       case Close m -> {
-        tell(children, m.partition(), PartitionGraph.Release.INSTANCE);
+        inform(children, m.partition(), PartitionGraph.Release.INSTANCE);
         stops(m.partition());
       }
       case Drop m -> {
-        tell(children, m.partition(), PartitionGraph.Lost.INSTANCE);
-        tell(stopping, m.partition(), PartitionGraph.Lost.INSTANCE);
+        inform(children, m.partition(), PartitionGraph.Lost.INSTANCE);
+        inform(stopping, m.partition(), PartitionGraph.Lost.INSTANCE);
         stops(m.partition());
       }
       case AskOwned m -> m.replyTo().tell(new Owned(children));
@@ -103,7 +103,7 @@ public final class Partitions extends AbstractMatchingBehavior<Partitions.Comman
     return this;
   }
 
-  private static void tell(
+  private static void inform(
       Map<Integer, ActorRef<PartitionGraph.Command>> of,
       int partition,
       PartitionGraph.Command command) {

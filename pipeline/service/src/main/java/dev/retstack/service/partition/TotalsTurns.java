@@ -76,7 +76,7 @@ final class TotalsTurns {
    * @param rows that it publishes
    * @param more whether some are left to the next
    */
-  void told(int rows, boolean more, long nextOffset, long now) {
+  void published(int rows, boolean more, long nextOffset, long now) {
     toldOffset = nextOffset;
     toldNanos = now;
     pauseNanos = rows * NANOS_PER_ROW;

@@ -88,8 +88,8 @@ public final class HistoryWatch implements AutoCloseable {
   }
 
   /** What this member reports of its past. */
-  public synchronized History.Told told() {
-    return history.told(millis());
+  public synchronized History.Told curves() {
+    return history.window(millis());
   }
 
   @Override

@@ -89,7 +89,7 @@ public final class Queries {
    */
   Source<Part, NotUsed> partStream(Part.Wanted wanted, HeapRoom.Share room, int atOnce) {
     if (wanted.kind() == Part.Kind.HISTORY) {
-      return Source.single(roomFor(Part.of(history.told()), 0, room)); // asks no partition
+      return Source.single(roomFor(Part.of(history.curves()), 0, room)); // asks no partition
     }
     return Source.completionStage(owned())
         .mapConcat(owned -> owned.graphs().entrySet())

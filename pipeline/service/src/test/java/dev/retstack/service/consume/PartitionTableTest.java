@@ -135,7 +135,7 @@ class PartitionTableTest {
         if (!paused.contains(partition) && count > 0) {
           owners.get(partition).handOn(at, count);
           position.put(partition, at + count);
-          carryOut(table.handedOn(partition, count));
+          carryOut(table.recordsHanded(partition, count));
         }
       }
     }
@@ -244,7 +244,7 @@ class PartitionTableTest {
       if (handed - next == Feed.FEW || handed == next) {
         int telling = untold;
         untold = 0;
-        events.add(() -> model.carryOut(model.table.taken(partition, telling)));
+        events.add(() -> model.carryOut(model.table.recordsTaken(partition, telling)));
       }
     }
 
@@ -401,11 +401,11 @@ class PartitionTableTest {
     table.assigned(0);
     table.tick(0);
     assertThat(table.opened(0, 5, 0)).containsExactly(new Order.Seek(0, 5), new Order.Resume(0));
-    assertThat(table.handedOn(0, PartitionTable.ENOUGH - 1)).isEmpty();
-    assertThat(table.handedOn(0, 2)).containsExactly(new Order.Pause(0));
-    assertThat(table.taken(0, PartitionTable.ENOUGH - Feed.FEW)).isEmpty();
-    assertThat(table.taken(0, 1)).containsExactly(new Order.Resume(0));
-    assertThat(table.taken(0, Feed.FEW)).isEmpty();
+    assertThat(table.recordsHanded(0, PartitionTable.ENOUGH - 1)).isEmpty();
+    assertThat(table.recordsHanded(0, 2)).containsExactly(new Order.Pause(0));
+    assertThat(table.recordsTaken(0, PartitionTable.ENOUGH - Feed.FEW)).isEmpty();
+    assertThat(table.recordsTaken(0, 1)).containsExactly(new Order.Resume(0));
+    assertThat(table.recordsTaken(0, Feed.FEW)).isEmpty();
   }
 
   /** It comes back while its last checkpoint is written: it waits for that. */

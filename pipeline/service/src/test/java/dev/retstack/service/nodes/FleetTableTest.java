@@ -13,20 +13,20 @@ class FleetTableTest {
   private final FleetTable table = new FleetTable();
 
   private void heard(String session, String fleet, long millis) {
-    table.heard(
+    table.update(
         session + "/" + fleet,
         Fleet.newBuilder().setSession(session).setFleet(fleet).build(),
         millis);
   }
 
   private void left(String session, String fleet, long millis) {
-    table.heard(session + "/" + fleet, null, millis);
+    table.update(session + "/" + fleet, null, millis);
   }
 
   /** Time goes on, as members have it go on where no fleet says anything. */
   private void ticks(long from, long to) {
     for (long millis = from; millis <= to; millis += FleetTable.INTERVAL_MILLIS) {
-      table.heard(FleetTable.TICK, null, millis);
+      table.update(FleetTable.TICK, null, millis);
     }
   }
 

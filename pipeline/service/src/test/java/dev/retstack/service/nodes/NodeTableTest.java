@@ -16,7 +16,7 @@ class NodeTableTest {
   private final NodeTable table = new NodeTable("g", node -> !strangers.contains(node.getNode()));
 
   private void heard(String group, String node, long millis) {
-    table.heard(
+    table.update(
         NodeTable.key(group, node),
         Node.newBuilder()
             .setNode(node)
@@ -69,11 +69,11 @@ class NodeTableTest {
   void whoIsGoneKafkaSays() {
     heard("g", "a", 1_000);
     heard("g", "b", 1_000);
-    table.heard(NodeTable.key("g", "a"), null, 1_001);
+    table.update(NodeTable.key("g", "a"), null, 1_001);
     assertThat(running()).as("anybody can take it back").containsExactlyInAnyOrder("a", "b");
     strangers.add("a");
     assertThat(running()).containsExactly("b");
-    table.heard(
+    table.update(
         NodeTable.key("g", "b"),
         Node.newBuilder().setNode("b").setUrl("http://b").setGroup("g").build(),
         1_002);

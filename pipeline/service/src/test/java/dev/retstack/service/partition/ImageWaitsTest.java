@@ -127,7 +127,7 @@ class ImageWaitsTest {
     }
     assertThat(taken).isEqualTo(sent);
     assertThat(waits.images()).isEmpty();
-    assertThat(waits.told()).isEqualTo(StateCopy.Waiting.NONE);
+    assertThat(waits.waiting()).isEqualTo(StateCopy.Waiting.NONE);
   }
 
   /**
@@ -162,7 +162,7 @@ class ImageWaitsTest {
     assertThat(waits.next()).hasSize(Math.min(64, offset));
     assertThat(waits.missing(Set.of(3L, 4L))).isEqualTo(2);
     assertThat(waits.isOver(core(3))).isFalse();
-    assertThat(waits.told().images()).isEqualTo("image-0, image-1, image-2");
+    assertThat(waits.waiting().images()).isEqualTo("image-0, image-1, image-2");
   }
 
   @Test

@@ -25,7 +25,7 @@ class TotalsTurnsTest {
   void theFirstGoOutAtOnceAndTheNextAfterTheInterval() {
     turns.opened(0);
     assertThat(turns.isTurn(1, START)).isTrue();
-    turns.told(0, false, 1, START);
+    turns.published(0, false, 1, START);
     assertThat(turns.isTurn(2, START + 29 * SECOND)).isFalse();
     assertThat(turns.areBehind(2)).isTrue();
     assertThat(turns.isTurn(2, START + 30 * SECOND)).isTrue();
@@ -35,13 +35,13 @@ class TotalsTurnsTest {
   @Test
   void whatIsLeftAndWhatACoreGaveGoesOutWithTheNext() {
     turns.opened(0);
-    turns.told(0, true, 1, START);
+    turns.published(0, true, 1, START);
     assertThat(turns.isTurn(1, START + 1)).isTrue();
-    turns.told(0, false, 1, START);
+    turns.published(0, false, 1, START);
     assertThat(turns.isTurn(2, START + 1)).isFalse();
     turns.coreEnded();
     assertThat(turns.isTurn(2, START + 1)).isTrue();
-    turns.told(0, false, 2, START);
+    turns.published(0, false, 2, START);
     assertThat(turns.isTurn(3, START + 1)).isFalse();
   }
 
@@ -51,7 +51,7 @@ class TotalsTurnsTest {
     turns.opened(0);
     assertThat(turns.areOwed(1)).isTrue();
     turns.end();
-    turns.told(0, true, 1, START);
+    turns.published(0, true, 1, START);
     assertThat(turns.areBehind(1)).isTrue();
     assertThat(turns.areOwed(1)).isFalse();
   }
@@ -67,10 +67,10 @@ class TotalsTurnsTest {
   @Test
   void manyRowsAreFollowedByAPause() {
     turns.opened(0);
-    turns.told(5_000, true, 1, START);
+    turns.published(5_000, true, 1, START);
     assertThat(turns.isTurn(2, START + 3 * SECOND - 1)).isFalse();
     assertThat(turns.isTurn(2, START + 3 * SECOND)).isTrue();
-    turns.told(5_000, false, 2, START + 3 * SECOND);
+    turns.published(5_000, false, 2, START + 3 * SECOND);
     turns.coreEnded();
     assertThat(turns.isTurn(3, START + 6 * SECOND - 1)).isFalse();
     assertThat(turns.isTurn(3, START + 6 * SECOND)).isTrue();

@@ -39,7 +39,7 @@ class HeapRoomTest {
     try (HeapRoom.Share share = room.share()) {
       PartStream.read(
           new ByteArrayInputStream(bytes.toByteArray()), share, seal(), (_, _) -> true, got::add);
-      assertThat(room.taken()).isEqualTo(800);
+      assertThat(room.held()).isEqualTo(800);
       share.requireAlone();
     }
     assertThat(got).extracting(Part::partition).containsExactly(0, 1, 2, 3);
@@ -47,7 +47,7 @@ class HeapRoomTest {
     assertThat(got.getLast().absent())
         .contains("partition 3 takes 400 bytes", "of 1000 that questions may hold", "800 are held")
         .contains("more heap");
-    assertThat(room.taken()).isZero();
+    assertThat(room.held()).isZero();
   }
 
   private static AnswerSeal seal() {
@@ -62,7 +62,7 @@ class HeapRoomTest {
     HeapRoom.Share second = room.share();
     assertThat(second.take(0, 300)).isEmpty();
     assertThat(second.take(1, 300).orElseThrow()).contains("ask again in a moment");
-    assertThat(room.taken()).isEqualTo(900);
+    assertThat(room.held()).isEqualTo(900);
     assertThatThrownBy(second::requireAlone)
         .isInstanceOfSatisfying(
             BadRequestException.class,
@@ -76,6 +76,6 @@ class HeapRoomTest {
     assertThat(first.take(0, 1)).as("answered already").isPresent();
     assertThat(second.take(1, 300)).isEmpty();
     second.close();
-    assertThat(room.taken()).isZero();
+    assertThat(room.held()).isZero();
   }
 }

@@ -42,9 +42,9 @@ public interface FrameStack {
   long fp(int frame);
 
   /** Open frames whose entry is recorded: all but some of the topmost. */
-  int told();
+  int recorded();
 
-  /** Open frames by the records: more than {@link #told} where some left without a record since. */
+  /** Open frames by the records: more than {@link #recorded} where some left without a record since. */
   int shown();
 
   /**

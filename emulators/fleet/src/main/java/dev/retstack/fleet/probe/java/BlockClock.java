@@ -120,7 +120,7 @@ public final class BlockClock implements Hook.Block, Pacer, BlockSplitter.Passag
   }
 
   @Override
-  public boolean goOn() {
+  public boolean serveStop() {
     boolean goesOn = meeting || moving;
     if (meeting) {
       meet();

@@ -63,10 +63,10 @@ final class JavaContexts implements Contexts.Listener<RuledStack>, Unwinding.Sta
             tasks,
             this,
             givenUp);
-    goOn();
+    updateMuted();
   }
 
-  private void goOn() {
+  private void updateMuted() {
     muted = rules.get().tasks().mutes(contexts.task());
   }
 
@@ -114,7 +114,7 @@ final class JavaContexts implements Contexts.Listener<RuledStack>, Unwinding.Sta
     } else {
       entered = contexts.enter(slot.retP(), fp);
     }
-    goOn();
+    updateMuted();
     return entered;
   }
 
@@ -124,14 +124,14 @@ final class JavaContexts implements Contexts.Listener<RuledStack>, Unwinding.Sta
       return false;
     }
     contexts.leaveEmptyHandler(pc);
-    goOn();
+    updateMuted();
     return true;
   }
 
   /** {@link Contexts#exit}. */
   GivenUp.Frame exit(int handler, long stackPointer, long above, GivenUp.Arrival arrival) {
     GivenUp.Frame dead = contexts.exit(handler, stackPointer, above, arrival);
-    goOn();
+    updateMuted();
     return dead;
   }
 
@@ -145,32 +145,32 @@ final class JavaContexts implements Contexts.Listener<RuledStack>, Unwinding.Sta
   /** {@code Probe.interruptEnter}. */
   void interruptEnter(long number, long pc, long stackPointer, boolean tell) {
     contexts.interruptEnter(number, pc, stackPointer, false, tell);
-    goOn();
+    updateMuted();
   }
 
   /** {@code Probe.interruptExit}. */
   void interruptExit(long pc, long stackPointer) {
     contexts.interruptExit(pc, stackPointer);
-    goOn();
+    updateMuted();
   }
 
   /** {@code Probe.signalEnter}. */
   void signalEnter(
       long number, long pc, long sp, long top, long stack, long stackBytes, boolean tell) {
     contexts.signalEnter(number, pc, sp, top, stack, stackBytes, tell);
-    goOn();
+    updateMuted();
   }
 
   /** {@code Probe.signalExit}. */
   void signalExit(long top, long pc, long stackPointer) {
     contexts.signalExit(top, pc, stackPointer);
-    goOn();
+    updateMuted();
   }
 
   /** {@code Probe.threadSwitched}. */
   void threadSwitched(long id, boolean ended, long stackPointer) {
     contexts.threadSwitched(id, ended, stackPointer);
-    goOn();
+    updateMuted();
   }
 
   /** {@code Probe.innermost}. */
@@ -181,7 +181,7 @@ final class JavaContexts implements Contexts.Listener<RuledStack>, Unwinding.Sta
   /** From here on other settings count, in all of them. */
   void follow(SiteRules next) {
     contexts.all().forEach(frames -> frames.follow(next));
-    goOn();
+    updateMuted();
   }
 
   /** {@link RuledStack#forgetSlots}, in all of them. */
@@ -197,13 +197,13 @@ final class JavaContexts implements Contexts.Listener<RuledStack>, Unwinding.Sta
   @Override
   public void leaveHandlers(long stackPointer) {
     contexts.leaveHandlers(stackPointer);
-    goOn();
+    updateMuted();
   }
 
   @Override
   public void giveUpBelow(long stackPointer, long address) {
     contexts.giveUpBelow(stackPointer, address);
-    goOn();
+    updateMuted();
   }
 
   @Override

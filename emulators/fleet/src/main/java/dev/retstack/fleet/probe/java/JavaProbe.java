@@ -124,7 +124,7 @@ public final class JavaProbe implements BlockProbe {
         new ReturnWatch(smashed, events, clock, addresses, plan.checkReturns(), contexts::giveUp);
     this.unwinding =
         new Unwinding(machine, _ -> Unwinding.NOWHERE, points, this::lastBlock, contexts);
-    goOn();
+    useCurrentContext();
   }
 
   @Override
@@ -151,7 +151,7 @@ public final class JavaProbe implements BlockProbe {
     if ((isProgram || landing.stopsAt(address)) && unwinding.asks(address)) {
       elsewhere = unwinding.meet(address);
       if (contexts.frames() != frames) {
-        goOn();
+        useCurrentContext();
       }
       watch.top();
       if (elsewhere != address) {
@@ -262,7 +262,7 @@ public final class JavaProbe implements BlockProbe {
         return true;
       }
       placed = true;
-      goOn();
+      useCurrentContext();
       if (!hasRoom(site, flags)) {
         return false;
       }
@@ -323,7 +323,7 @@ public final class JavaProbe implements BlockProbe {
         || !frames.fits(frame, above)
         || isDoubtful(place, frame, above)) {
       back = revived == null ? contexts.exit(place, sp, above, operands) : revived;
-      goOn();
+      useCurrentContext();
       if (events.isWaiting()) {
         revived = back;
         return false;
@@ -332,11 +332,11 @@ public final class JavaProbe implements BlockProbe {
     }
     if (back != null) { // its call ended for the records when it was taken for dead
       revived = null;
-      goOnAt(back.fromPc(), place, address);
+      continueAt(back.fromPc(), place, address);
       return true;
     }
     if (frame < 0 && place >= LandingPage.SLOTS) { // it was forgotten
-      goOnAt(landing.homes().target(place - LandingPage.SLOTS), place, address);
+      continueAt(landing.homes().target(place - LandingPage.SLOTS), place, address);
       return true;
     }
     if (frame < 0) {
@@ -364,14 +364,14 @@ public final class JavaProbe implements BlockProbe {
     }
     watch.top();
     if (contexts.leaveHandler(addresses.instruction(to))) {
-      goOn();
+      useCurrentContext();
     }
-    goOnAt(to, place, address);
+    continueAt(to, place, address);
     return true;
   }
 
   /** A function may return some bytes further on (SPARC, struct results). */
-  private void goOnAt(long to, int place, long address) {
+  private void continueAt(long to, int place, long address) {
     landing.goOnAt(place, (to + (address - landing.address(place))) & wordMask);
   }
 
@@ -410,7 +410,7 @@ public final class JavaProbe implements BlockProbe {
   }
 
   /** In the context that is current now. */
-  private void goOn() {
+  private void useCurrentContext() {
     frames = contexts.frames();
     stack = frames;
     late = frames.late;
@@ -421,35 +421,35 @@ public final class JavaProbe implements BlockProbe {
   public void interruptEnter(long number, long pc) {
     placed = false;
     contexts.interruptEnter(number, pc, engine.reg_read(stackPointer), !paused);
-    goOn();
+    useCurrentContext();
   }
 
   @Override
   public void interruptExit(long pc) {
     placed = false;
     contexts.interruptExit(pc, engine.reg_read(stackPointer));
-    goOn();
+    useCurrentContext();
   }
 
   @Override
   public void signalEnter(long number, long pc, long sp, long top, long stack, long stackBytes) {
     placed = false;
     contexts.signalEnter(number, pc, sp, top, stack, stackBytes, !paused);
-    goOn();
+    useCurrentContext();
   }
 
   @Override
   public void signalExit(long top, long pc) {
     placed = false;
     contexts.signalExit(top, pc, engine.reg_read(stackPointer));
-    goOn();
+    useCurrentContext();
   }
 
   @Override
   public void threadSwitched(long id, boolean ended) {
     placed = false;
     contexts.threadSwitched(id, ended, engine.reg_read(stackPointer));
-    goOn();
+    useCurrentContext();
   }
 
   @Override

@@ -53,7 +53,7 @@ final class LateEntries {
   }
 
   /** Number of frames that have the record of their entry, out of those that leave records. */
-  int told(int visible) {
+  int recorded(int visible) {
     return late ? Math.min(written, visible) : visible;
   }
 

@@ -49,7 +49,7 @@ public class RetStack implements FrameStack {
   /** One past the highest frame ever pushed: frames beyond {@link #size} are dead, not gone. */
   private int used;
 
-  /** Open frames by the records, where that is more than {@link #told}. */
+  /** Open frames by the records, where that is more than {@link #recorded}. */
   private int shown;
 
   /** Frames that the records do not know: their stack has begun anew for them. */
@@ -142,13 +142,13 @@ public class RetStack implements FrameStack {
   }
 
   @Override
-  public int told() {
+  public int recorded() {
     return size;
   }
 
   @Override
   public int shown() {
-    return Math.max(shown, told());
+    return Math.max(shown, recorded());
   }
 
   @Override

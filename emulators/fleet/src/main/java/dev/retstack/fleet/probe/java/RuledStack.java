@@ -26,8 +26,8 @@ final class RuledStack extends RetStack {
   }
 
   @Override
-  public int told() {
-    return late.told(visible());
+  public int recorded() {
+    return late.recorded(visible());
   }
 
   /** True while what is called leaves no records. */

@@ -122,7 +122,7 @@ final class NativeContexts implements Contexts.Listener<NativeFrames>, Unwinding
   void giveUp(int keep) {
     frames();
     contexts.giveUp(keep);
-    goOn();
+    useCurrentContext();
   }
 
   /** Other frames may have been given up: the probe in C asks for them where it must know. */
@@ -202,7 +202,7 @@ final class NativeContexts implements Contexts.Listener<NativeFrames>, Unwinding
   }
 
   /** Another context may be current now, or frames of the current one are gone. */
-  void goOn() {
+  void useCurrentContext() {
     load();
     core.set("watched", contexts.frames().watched());
   }
@@ -231,7 +231,7 @@ final class NativeContexts implements Contexts.Listener<NativeFrames>, Unwinding
             ? contexts.enter(retP, fp)
             : declared.enter(
                 contexts, tasks, site, core.get("stop_from"), retP, fp, core.get("stop_argument"));
-    goOn();
+    useCurrentContext();
     boolean again = core.get("mode") != 0 || site != 0; // where the window need not hold the slot
     String answer = again ? "ANSWER_CURRENT" : "ANSWER_NONE";
     core.set("answered", layout.at(entered ? answer : "ANSWER_REFUSED"));
@@ -245,7 +245,7 @@ final class NativeContexts implements Contexts.Listener<NativeFrames>, Unwinding
     int place = (int) core.get("stop_value");
     GivenUp.Frame back = contexts.exit(place, stackPointer, stackPointer + slotReach, arrival);
     boolean fits = contexts.fits(place, stackPointer + slotReach);
-    goOn();
+    useCurrentContext();
     boolean holds =
         Long.compareUnsigned(stackPointer - core.get("stack_low"), core.get("stack_size")) < 0;
     boolean isPlain = fits && holds && core.get("any_given_up") == 0;
@@ -264,7 +264,7 @@ final class NativeContexts implements Contexts.Listener<NativeFrames>, Unwinding
     frames();
     time = core.get("stop_time");
     contexts.leaveEmptyHandler(core.get("stop_value"));
-    goOn();
+    useCurrentContext();
     core.set("resuming", 1); // the return has been handled: the core only continues at it
     core.set("attention", layout.at("ATTENTION_RARE"));
   }
@@ -275,7 +275,7 @@ final class NativeContexts implements Contexts.Listener<NativeFrames>, Unwinding
     time = now;
     change.run();
     core.set("answered", 0);
-    goOn();
+    useCurrentContext();
   }
 
   /** {@code Probe.interruptEnter}. */

@@ -42,7 +42,7 @@ final class NativeFrames implements FrameStack {
   private long written;
   private long graphBase = NONE;
 
-  /** Open frames by the records, where that is more than {@link #told}. */
+  /** Open frames by the records, where that is more than {@link #recorded}. */
   private long shown;
 
   /** Frames that the records do not know: their stack has begun anew for them. */
@@ -280,13 +280,13 @@ final class NativeFrames implements FrameStack {
   }
 
   @Override
-  public int told() {
+  public int recorded() {
     return (int) Math.min(visible(), isLate ? written : Long.MAX_VALUE);
   }
 
   @Override
   public int shown() {
-    return (int) Math.max(shown, told());
+    return (int) Math.max(shown, recorded());
   }
 
   @Override

@@ -194,7 +194,7 @@ final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
   }
 
   @Override
-  public boolean goOn() {
+  public boolean serveStop() {
     Runnable answer = stops.answer(core.stop());
     if (answer == null) {
       return core.stop() == batchFull && emptyRing();
@@ -249,7 +249,7 @@ final class NativeProbe implements Probe, Pacer, BlockSplitter.Passage {
         frames.showExit(frame);
       }
       frames.truncate(first);
-      contexts.goOn();
+      contexts.useCurrentContext();
     }
   }
 

@@ -51,7 +51,7 @@ final class NativeUnwinding {
     long address = core.stopAddress();
     contexts.frames();
     long to = unwinding.meet(address);
-    contexts.goOn();
+    contexts.useCurrentContext();
     boolean awaits = await();
     // else the core does not ask at this block, and would take the next one at its address for it
     boolean asksAgain = awaits || points.leavesFrames(address);
@@ -66,7 +66,7 @@ final class NativeUnwinding {
     int convention = frames.card(top) % cards;
     long place = core.get("stop_value");
     unwinding.enter(convention, frames.selfPc(top), frames.retP(top), place);
-    contexts.goOn();
+    contexts.useCurrentContext();
     await();
   }
 

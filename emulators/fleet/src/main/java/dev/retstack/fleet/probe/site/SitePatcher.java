@@ -73,16 +73,16 @@ public final class SitePatcher {
     for (int i = 0; i < forms.length; i++) {
       change(i, pc, changes);
     }
-    return changes.told();
+    return changes.result();
   }
 
-  /** True where {@link #goOn} is to be called before the core runs on. */
+  /** True where {@link #changeWaiting} is to be called before the core runs on. */
   public boolean isWaiting() {
     return !waiting.isEmpty();
   }
 
   /** Changes the sites that the core has left since. */
-  public void goOn(long pc) {
+  public void changeWaiting(long pc) {
     Changes changes = new Changes();
     for (int i = waiting.nextSetBit(0); i >= 0; i = waiting.nextSetBit(i + 1)) {
       waiting.clear(i);
@@ -190,7 +190,7 @@ public final class SitePatcher {
     private int on;
     private int off;
 
-    TraceChange told() {
+    TraceChange result() {
       return new TraceChange(on, off, refused);
     }
   }

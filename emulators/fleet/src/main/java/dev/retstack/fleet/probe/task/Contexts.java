@@ -268,7 +268,7 @@ public final class Contexts<S extends FrameStack> {
       addTo(to, context.below, codeMask);
     }
     S frames = context.frames;
-    int open = Math.min(frames.told(), frames.live());
+    int open = Math.min(frames.recorded(), frames.live());
     if (!context.isInterrupt()) {
       to.task(context.task.id, frames.shown(), open);
     } else if (context.told) {
@@ -665,7 +665,7 @@ public final class Contexts<S extends FrameStack> {
     }
     listener.write(current.frames);
     if (left.ending) {
-      tell(TaskEvent.ENDED, left, stackPointer);
+      recordTask(TaskEvent.ENDED, left, stackPointer);
       tasks.end(left);
     }
     tasks.back(task);
@@ -677,7 +677,7 @@ public final class Contexts<S extends FrameStack> {
       task.interruptsUnknown = current.isInterrupt();
       current.frames.beginAnew();
     }
-    tell(task.started ? TaskEvent.SWITCHED : TaskEvent.STARTED, task, stackPointer);
+    recordTask(task.started ? TaskEvent.SWITCHED : TaskEvent.STARTED, task, stackPointer);
     task.started = true;
   }
 
@@ -718,7 +718,7 @@ public final class Contexts<S extends FrameStack> {
     listener.over(context.frames);
   }
 
-  private void tell(TaskEvent event, GuestTask<S> task, long stackPointer) {
+  private void recordTask(TaskEvent event, GuestTask<S> task, long stackPointer) {
     int depth = task.top.frames.visible();
     listener.record(RecordBatch.TASK, depth, task.id, event.code(), stackPointer);
   }

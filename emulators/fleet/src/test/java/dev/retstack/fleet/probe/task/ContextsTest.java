@@ -103,8 +103,8 @@ class ContextsTest {
     }
 
     @Override
-    public int told() {
-      return stack.told();
+    public int recorded() {
+      return stack.recorded();
     }
 
     @Override

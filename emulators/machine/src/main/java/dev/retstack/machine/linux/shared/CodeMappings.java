@@ -32,7 +32,7 @@ public final class CodeMappings {
       OptionalLong linkedAt = image.elf().pageLoadedFrom(fileOffset);
       if (linkedAt.isPresent()) {
         long bias = base - linkedAt.getAsLong();
-        tell(new MappedObjects.Mapped(image, bias, base, fileOffset, length, protection));
+        announce(new MappedObjects.Mapped(image, bias, base, fileOffset, length, protection));
       }
     } catch (IOException e) {
       // the program runs what it likes; the tracer knows nothing of it
@@ -42,13 +42,13 @@ public final class CodeMappings {
   /** The program's interpreter, which was loaded with it. */
   public void interpreter(LoadedImage image) {
     for (ElfFile.FilePages pages : image.elf().codePages()) {
-      tell(
+      announce(
           new MappedObjects.Mapped(
               image, 0, pages.address(), pages.fileOffset(), pages.size(), pages.protection()));
     }
   }
 
-  private void tell(MappedObjects.Mapped object) {
+  private void announce(MappedObjects.Mapped object) {
     long end = object.base() + object.length();
     ranges.add(object.base(), end, new Code(object.image().elf(), object.bias()));
     listeners.forEach(listener -> listener.mapped(object));
