@@ -1,5 +1,5 @@
 # The JVM of each verb, for sh: read by ./retstack, by the command of an installation, and by install.sh.
-# Figures: deploy/BENCHMARKS.md, "Start of a short verb" and "The whole path".
+# Figures: deploy/BENCHMARK-STAGES.md, "Start of a short verb" and "Live: the whole path".
 # shellcheck shell=sh disable=SC2034 # who reads this uses the variables
 
 # the first compiler alone: the better one costs one to two seconds of CPU
