@@ -97,8 +97,8 @@ public final class History {
    * @param millis its time when it reported
    * @param slots those that are over, without gaps
    */
-  public record Told(long millis, List<Slot> slots) {
-    public Told {
+  public record Past(long millis, List<Slot> slots) {
+    public Past {
       slots = List.copyOf(slots);
     }
 
@@ -126,7 +126,7 @@ public final class History {
      *
      * @throws IOException if it has more slots than a member keeps
      */
-    public static Told of(PartHistory written) throws IOException {
+    public static Past of(PartHistory written) throws IOException {
       if (written.getSlots().size() > SLOTS) {
         throw new IOException(written.getSlots().size() + " slots");
       }
@@ -139,7 +139,7 @@ public final class History {
                 new Levels(slot.getPartitions(), slot.getLag(), slot.getLost()),
                 1));
       }
-      return new Told(written.getMillis(), slots);
+      return new Past(written.getMillis(), slots);
     }
   }
 
@@ -201,20 +201,20 @@ public final class History {
    *
    * @param millis now, in milliseconds since 1970
    */
-  public Told window(long millis) {
+  public Past window(long millis) {
     List<Slot> over = new ArrayList<>(slots);
     over.removeLast();
-    return new Told(millis, over);
+    return new Past(millis, over);
   }
 
   /**
    * The past of several members, by the clock of the first. It ends with the last slot that all of
    * them have, so that one that is late makes no dip.
    */
-  public static List<Slot> merge(List<Told> members) {
+  public static List<Slot> merge(List<Past> members) {
     TreeMap<Long, Slot> merged = new TreeMap<>();
     long end = Long.MAX_VALUE;
-    for (Told told : members) {
+    for (Past told : members) {
       long ahead = Math.round((double) (told.millis - members.getFirst().millis) / SLOT_MILLIS);
       for (Slot slot : told.slots) {
         long number = slot.number - ahead;

@@ -2,10 +2,10 @@ package dev.retstack.answers.replay;
 
 import dev.retstack.graph.limits.Saturating;
 import dev.retstack.graph.pyramid.Line;
+import dev.retstack.graph.pyramid.ListedTiles;
 import dev.retstack.graph.pyramid.TileFold;
 import dev.retstack.graph.pyramid.TileSource;
 import dev.retstack.graph.pyramid.Tiles;
-import dev.retstack.graph.pyramid.ToldTiles;
 import dev.retstack.schema.PyramidCore;
 import dev.retstack.schema.PyramidLevel;
 import dev.retstack.schema.PyramidLine;
@@ -97,7 +97,8 @@ final class PyramidBlocks implements TileSource {
    */
   void compare(TileSource right, long from, long to) throws IOException, WrongPyramidException {
     try {
-      String difference = ToldTiles.of(right, from, to).difference(ToldTiles.of(this, from, to));
+      String difference =
+          ListedTiles.of(right, from, to).difference(ListedTiles.of(this, from, to));
       if (!difference.isEmpty()) {
         throw pyramid.wrong(
             "core %s, tiles of length 2^%d are not those of its chunks, %s"

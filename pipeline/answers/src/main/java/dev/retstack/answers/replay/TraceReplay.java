@@ -191,7 +191,7 @@ public final class TraceReplay {
       Path file, IndexedTrace trace, GraphState state, Window window, Progress progress)
       throws IOException {
     ChunkApplier applier = new ChunkApplier(state);
-    Told told = new Told(progress);
+    Announced told = new Announced(progress);
     long behind = 0;
     for (TraceIndex.Core core : cores(trace, window)) {
       chunks(
@@ -227,7 +227,7 @@ public final class TraceReplay {
                 .formatted(file, trace.index().cores().size()),
             null);
       }
-      Told told = new Told(progress);
+      Announced told = new Announced(progress);
       List<TraceIndex.Core> cores = cores(trace, window);
       int threads = Math.min(cores.size(), Runtime.getRuntime().availableProcessors());
       if (threads > 1 && trace.isIndexed()) {
@@ -268,7 +268,7 @@ public final class TraceReplay {
       Collection<TraceIndex.Core> cores,
       Window window,
       int threads,
-      Told told)
+      Announced told)
       throws IOException {
     Queue<TraceIndex.Core> left = new ConcurrentLinkedQueue<>(cores);
     List<GraphState> lanes = Collections.synchronizedList(new ArrayList<>());
@@ -306,7 +306,7 @@ public final class TraceReplay {
       GraphState images,
       GraphState into,
       Window window,
-      Told told)
+      Announced told)
       throws IOException {
     CoreKey key = new CoreKey(core.session(), core.core());
     WindowReplay of = new WindowReplay(file.toString(), into, window, key);
@@ -372,12 +372,12 @@ public final class TraceReplay {
   }
 
   /** Reports how far all threads came together. */
-  private static final class Told {
+  private static final class Announced {
     private final Progress progress;
     private long chunks;
     private long records;
 
-    Told(Progress progress) {
+    Announced(Progress progress) {
       this.progress = progress;
     }
 

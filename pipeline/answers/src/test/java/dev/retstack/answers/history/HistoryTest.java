@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.retstack.answers.history.History.Counts;
 import dev.retstack.answers.history.History.Levels;
+import dev.retstack.answers.history.History.Past;
 import dev.retstack.answers.history.History.Slot;
-import dev.retstack.answers.history.History.Told;
 import dev.retstack.schema.PartHistory;
 import dev.retstack.schema.avro.AvroSource;
 import java.io.ByteArrayOutputStream;
@@ -58,7 +58,7 @@ class HistoryTest {
     }
 
     /** Ends the slots before. */
-    Told told() {
+    Past told() {
       history.add(now + S, new Counts(counted, counted / 3, counted * 7), new Levels(4, 9, 2));
       return history.window(now + S);
     }
@@ -90,7 +90,7 @@ class HistoryTest {
   void thePastIsBoundedAndItsEndStays(long seed) {
     Member member = new Member(seed, START);
     member.run(START + 1_000L * S);
-    Told told = member.told();
+    Past told = member.told();
     assertThat(told.slots()).hasSize(History.SLOTS);
     assertThat(told.slots().getLast().number()).isEqualTo(told.millis() / S - 1);
     History sleeper = new History(START);
@@ -101,7 +101,7 @@ class HistoryTest {
   @ParameterizedTest
   @MethodSource("seeds")
   void membersWhoseClocksDifferAddUpSlotBySlot(long seed) {
-    List<Told> told = new ArrayList<>();
+    List<Past> told = new ArrayList<>();
     long counted = 0;
     SplittableRandom random = new SplittableRandom(seed);
     for (int i = 0; i < 3; i++) {
@@ -139,13 +139,13 @@ class HistoryTest {
   void itIsReadAsItWasWrittenAndNoLongerThanAMemberKeeps() throws Exception {
     Member member = new Member(1, START);
     member.run(START + 9L * S);
-    Told told = member.told();
+    Past told = member.told();
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     told.written().writeTo(bytes);
     PartHistory read = AvroSource.readAll(new PartHistory(), bytes.toByteArray());
-    assertThat(Told.of(read)).isEqualTo(told);
+    assertThat(Past.of(read)).isEqualTo(told);
     read.setSlots(Collections.nCopies(History.SLOTS + 1, read.getSlots().getFirst()));
-    assertThatThrownBy(() -> Told.of(read))
+    assertThatThrownBy(() -> Past.of(read))
         .isInstanceOf(IOException.class)
         .hasMessageContaining("slots");
   }

@@ -77,7 +77,7 @@ public final class EventFeed {
   /** What the thread receives. */
   private sealed interface Event {}
 
-  private record Said(int partition, Feed.Event event) implements Event {}
+  private record FromFeed(int partition, Feed.Event event) implements Event {}
 
   private enum End implements Event {
     /** Partitions are handed over first. */
@@ -162,7 +162,7 @@ public final class EventFeed {
 
   /** Where this partition's actor reports to. */
   public Feed of(int partition) {
-    return said -> post(new Said(partition, said));
+    return said -> post(new FromFeed(partition, said));
   }
 
   /** Writes the last checkpoints and leaves the group; completes when that is done. */
@@ -210,7 +210,7 @@ public final class EventFeed {
     fence = null;
     try (var joining = KafkaSettings.open(config)) {
       consumer = joining;
-      consumer.subscribe(List.of(topic), new Moves());
+      consumer.subscribe(List.of(topic), new MoveListener());
       while (end == null && refusal == null && fence == null) {
         turn();
       }
@@ -263,7 +263,7 @@ public final class EventFeed {
 
   private void on(Event event) {
     switch (event) {
-      case Said m -> carryOut(on(m.partition(), m.event(), System.nanoTime()));
+      case FromFeed m -> carryOut(on(m.partition(), m.event(), System.nanoTime()));
       case End how -> end = how;
     }
   }
@@ -328,7 +328,7 @@ public final class EventFeed {
   }
 
   /** What the group gives and takes; on the thread, inside a poll or while the consumer closes. */
-  private final class Moves implements ConsumerRebalanceListener {
+  private final class MoveListener implements ConsumerRebalanceListener {
     @Override
     public void onPartitionsAssigned(Collection<TopicPartition> assigned) {
       Set<Integer> numbers = numbers(assigned);

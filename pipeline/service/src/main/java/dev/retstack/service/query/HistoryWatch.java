@@ -88,7 +88,7 @@ public final class HistoryWatch implements AutoCloseable {
   }
 
   /** What this member reports of its past. */
-  public synchronized History.Told curves() {
+  public synchronized History.Past curves() {
     return history.window(millis());
   }
 

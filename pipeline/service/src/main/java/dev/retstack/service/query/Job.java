@@ -200,14 +200,16 @@ public final class Job implements AutoCloseable {
 
   /** What all members report of their past; no partition is asked. */
   CompletionStage<QuerySource.Past> past(HeapRoom.Share share) {
-    List<CompletableFuture<PeerClient.Said>> asked = ask(Part.Wanted.of(Part.Kind.HISTORY), share);
+    List<CompletableFuture<PeerClient.MemberAnswer>> asked =
+        ask(Part.Wanted.of(Part.Kind.HISTORY), share);
     return CompletableFuture.allOf(asked.toArray(CompletableFuture[]::new))
         .thenApply(
             _ -> {
               share.requireAlone();
-              List<History.Told> told = new ArrayList<>();
+              List<History.Past> told = new ArrayList<>();
               List<String> missing = new ArrayList<>();
-              for (PeerClient.Said said : asked.stream().map(CompletableFuture::join).toList()) {
+              for (PeerClient.MemberAnswer said :
+                  asked.stream().map(CompletableFuture::join).toList()) {
                 for (Part part : said.parts()) {
                   if (part.isAbsent()) {
                     missing.add(said.node().getNode() + ": " + part.absent());
@@ -254,7 +256,7 @@ public final class Job implements AutoCloseable {
 
   private CompletionStage<Gathered> gather(Part.Wanted wanted, HeapRoom.Share share) {
     long start = System.nanoTime();
-    List<CompletableFuture<PeerClient.Said>> asked = ask(wanted, share);
+    List<CompletableFuture<PeerClient.MemberAnswer>> asked = ask(wanted, share);
     return CompletableFuture.allOf(asked.toArray(CompletableFuture[]::new))
         .thenCompose(_ -> believed(asked.stream().map(CompletableFuture::join).toList()))
         .thenCombine(
@@ -266,11 +268,12 @@ public final class Job implements AutoCloseable {
   }
 
   /** All members, this one first. */
-  private List<CompletableFuture<PeerClient.Said>> ask(Part.Wanted wanted, HeapRoom.Share share) {
-    List<CompletableFuture<PeerClient.Said>> asked = new ArrayList<>();
+  private List<CompletableFuture<PeerClient.MemberAnswer>> ask(
+      Part.Wanted wanted, HeapRoom.Share share) {
+    List<CompletableFuture<PeerClient.MemberAnswer>> asked = new ArrayList<>();
     asked.add(
         own.parts(wanted, share)
-            .thenApply(parts -> new PeerClient.Said(nodes.self(), parts, ""))
+            .thenApply(parts -> new PeerClient.MemberAnswer(nodes.self(), parts, ""))
             .toCompletableFuture());
     Map<String, String> unreachable = watch.unreachable();
     for (Node node : nodes.others()) {
@@ -280,7 +283,8 @@ public final class Job implements AutoCloseable {
   }
 
   /** Kafka is asked once more where a part does not agree with what it said some seconds ago. */
-  private CompletionStage<List<PeerClient.Said>> believed(List<PeerClient.Said> said) {
+  private CompletionStage<List<PeerClient.MemberAnswer>> believed(
+      List<PeerClient.MemberAnswer> said) {
     GroupRoll.Roll known = nodes.roll();
     boolean doubted =
         said.stream()
@@ -294,19 +298,19 @@ public final class Job implements AutoCloseable {
             said.stream()
                 .map(
                     one ->
-                        new PeerClient.Said(
+                        new PeerClient.MemberAnswer(
                             one.node(),
                             one.parts().stream().map(part -> believed(now, one, part)).toList(),
                             one.failure()))
                 .toList());
   }
 
-  private Part believed(GroupRoll.Roll roll, PeerClient.Said from, Part part) {
+  private Part believed(GroupRoll.Roll roll, PeerClient.MemberAnswer from, Part part) {
     return doubt(roll, from, part).map(why -> Part.absent(part.partition(), why)).orElse(part);
   }
 
   /** This member believes itself, until Kafka says that another one has the partition now. */
-  private Optional<String> doubt(GroupRoll.Roll roll, PeerClient.Said from, Part part) {
+  private Optional<String> doubt(GroupRoll.Roll roll, PeerClient.MemberAnswer from, Part part) {
     String key = SignedNode.digest(from.node());
     boolean isSelf = from.node().equals(nodes.self());
     if (part.isAbsent() || (isSelf && !roll.isReplaced(part.partition(), key, part.epoch()))) {
@@ -316,10 +320,10 @@ public final class Job implements AutoCloseable {
   }
 
   private Gathered put(
-      List<PeerClient.Said> said, Optional<Map<Integer, Long>> ends, long ageMillis) {
+      List<PeerClient.MemberAnswer> said, Optional<Map<Integer, Long>> ends, long ageMillis) {
     Map<Integer, Part> best = new TreeMap<>();
     Map<Integer, String> from = new HashMap<>();
-    for (PeerClient.Said one : said) {
+    for (PeerClient.MemberAnswer one : said) {
       for (Part part : one.parts()) {
         Part other = best.get(part.partition());
         if (other == null || part.beats(other)) {

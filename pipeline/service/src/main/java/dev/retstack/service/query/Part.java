@@ -163,7 +163,7 @@ record Part(
   }
 
   /** A part of {@link Kind#HISTORY}, which is of no partition. */
-  static Part of(History.Told told) {
+  static Part of(History.Past told) {
     byte[] body = bytes(told.written());
     return new Part(0, 0, 0, 0, 0, StateCopy.Waiting.NONE, body, Optional.empty(), "");
   }
@@ -190,8 +190,8 @@ record Part(
   }
 
   /** The body of a part of {@link Kind#HISTORY}. */
-  History.Told history() {
-    return read(new PartHistory(), History.Told::of);
+  History.Past history() {
+    return read(new PartHistory(), History.Past::of);
   }
 
   /** The body of a part of {@link Kind#PLACES}. */

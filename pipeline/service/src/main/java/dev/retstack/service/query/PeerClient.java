@@ -54,8 +54,8 @@ final class PeerClient implements AutoCloseable {
    *
    * @param failure why it is not all; empty where it is
    */
-  record Said(Node node, List<Part> parts, String failure) {
-    Said {
+  record MemberAnswer(Node node, List<Part> parts, String failure) {
+    MemberAnswer {
       parts = List.copyOf(parts);
     }
   }
@@ -79,7 +79,7 @@ final class PeerClient implements AutoCloseable {
    *
    * @param isSilent whether it was not reached a moment ago
    */
-  CompletableFuture<Said> ask(
+  CompletableFuture<MemberAnswer> ask(
       Node node, Part.Wanted wanted, HeapRoom.Share room, boolean isSilent) {
     Duration first = isSilent ? SILENT : FIRST;
     List<Part> parts = new ArrayList<>();
@@ -92,7 +92,7 @@ final class PeerClient implements AutoCloseable {
               closeQuietly(body.get());
               synchronized (parts) {
                 String why = failure == null ? "" : why(failure, first);
-                return new Said(node, parts, why);
+                return new MemberAnswer(node, parts, why);
               }
             });
   }

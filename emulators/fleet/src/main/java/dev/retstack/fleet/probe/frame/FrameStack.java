@@ -44,7 +44,9 @@ public interface FrameStack {
   /** Open frames whose entry is recorded: all but some of the topmost. */
   int recorded();
 
-  /** Open frames by the records: more than {@link #recorded} where some left without a record since. */
+  /**
+   * Open frames by the records: more than {@link #recorded} where some left without a record since.
+   */
   int shown();
 
   /**

@@ -9,18 +9,18 @@ import java.util.List;
  * The finest tiles of a core in a time, with the calls that end in it, so that those of a file can
  * be compared with those of the chunks that they were made of.
  */
-public final class ToldTiles {
-  private static final Comparator<Told> ORDER =
-      Comparator.comparing(Told::line, Line.ORDER)
-          .thenComparing(Told::alone)
-          .thenComparingLong(Told::start)
-          .thenComparingLong(Told::enter)
-          .thenComparingLong(Told::exit)
-          .thenComparing(Told::pc, Long::compareUnsigned);
+public final class ListedTiles {
+  private static final Comparator<Row> ORDER =
+      Comparator.comparing(Row::line, Line.ORDER)
+          .thenComparing(Row::alone)
+          .thenComparingLong(Row::start)
+          .thenComparingLong(Row::enter)
+          .thenComparingLong(Row::exit)
+          .thenComparing(Row::pc, Long::compareUnsigned);
 
-  private final List<Told> told;
+  private final List<Row> told;
 
-  private ToldTiles(List<Told> told) {
+  private ListedTiles(List<Row> told) {
     this.told = told;
   }
 
@@ -30,7 +30,7 @@ public final class ToldTiles {
    * @param start first time of the tile; of a call, when it was entered
    * @param pc function of the call, or of the longest in the tile
    */
-  private record Told(
+  private record Row(
       Line line, boolean alone, long start, long calls, long busy, long pc, long enter, long exit) {
     @Override
     public String toString() {
@@ -50,8 +50,8 @@ public final class ToldTiles {
    *
    * @param from a multiple of their length
    */
-  public static ToldTiles of(TileSource source, long from, long to) throws IOException {
-    List<Told> told = new ArrayList<>();
+  public static ListedTiles of(TileSource source, long from, long to) throws IOException {
+    List<Row> told = new ArrayList<>();
     source.read(
         source.shift(),
         from,
@@ -61,23 +61,23 @@ public final class ToldTiles {
           public void tile(
               int line, long start, long end, long calls, long busy, long pc, long in, long out) {
             if (start >= from && start < to) {
-              told.add(new Told(source.lines().get(line), false, start, calls, busy, pc, in, out));
+              told.add(new Row(source.lines().get(line), false, start, calls, busy, pc, in, out));
             }
           }
 
           @Override
           public void call(int line, long calls, long pc, long enter, long exit) {
             if (exit >= from && exit < to) {
-              told.add(new Told(source.lines().get(line), true, enter, calls, 0, pc, enter, exit));
+              told.add(new Row(source.lines().get(line), true, enter, calls, 0, pc, enter, exit));
             }
           }
         });
     told.sort(ORDER);
-    return new ToldTiles(told);
+    return new ListedTiles(told);
   }
 
   /** How others of the same time differ; empty where they do not. */
-  public String difference(ToldTiles other) {
+  public String difference(ListedTiles other) {
     for (int i = 0; i < Math.max(told.size(), other.told.size()); i++) {
       Object expected = i < told.size() ? told.get(i) : "nothing";
       Object received = i < other.told.size() ? other.told.get(i) : "nothing";
