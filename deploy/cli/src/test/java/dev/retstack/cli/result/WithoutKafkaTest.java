@@ -37,7 +37,8 @@ class WithoutKafkaTest {
         "export TRACE --format folded -o -"
       })
   void aVerbSaysTheSame(String line) throws Exception {
-    List<String> words = List.of(line.replace("TRACE", TRACE).split(" ", -1));
+    List<String> words =
+        Stream.of(line.split(" ", -1)).map(word -> word.equals("TRACE") ? TRACE : word).toList();
     Process process = start(words);
     String out = new String(process.getInputStream().readAllBytes(), UTF_8);
     assertThat(process.waitFor()).isZero();
