@@ -29,10 +29,12 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What is left when a command is stopped from outside: no process, and every record so far. */
+@Isolated("it measures how soon processes end: a cluster beside it would be measured too")
 class ProcessEndsTest {
   /** It took 20 s before; 40 ms to 2 s now, by how busy the machine is. */
   private static final long ENDS_MS = 10_000;
