@@ -81,9 +81,12 @@ public record PartitionPlaces(StateCopy position, List<Core> cores) {
     /**
      * Reads what another member wrote.
      *
-     * @throws IOException where the pyramid is none
+     * @throws IOException where the pyramid is none, or it names more than a core may have
      */
     static Drawn of(DrawnCore written) throws IOException {
+      bound(written.getOthers().size(), OTHERS_MAX, "images");
+      bound(written.getTasks().size(), TASKS_MAX, "names of tasks");
+      bound(written.getPyramid().remaining(), PYRAMID_MAX, "bytes of a pyramid");
       Map<Long, TaskName> tasks = new HashMap<>();
       for (NamedTask task : written.getTasks()) {
         tasks.put(task.getTask(), new TaskName(task.getFirst(), task.getSecond()));
@@ -99,6 +102,16 @@ public record PartitionPlaces(StateCopy position, List<Core> cores) {
 
   /** A place and the reference to it. */
   private static final long PLACE_BYTES = 72;
+
+  private static final int OTHERS_MAX = 1 << 14;
+  private static final int TASKS_MAX = 1 << 20;
+  private static final int PYRAMID_MAX = 1 << 20;
+
+  private static void bound(int count, int most, String what) throws IOException {
+    if (count > most) {
+      throw new IOException("%d %s, at most %d".formatted(count, what, most));
+    }
+  }
 
   /** Bytes of the heap that it takes, more or less. */
   public long bytes() {
